@@ -1,0 +1,245 @@
+"""Whether a press becomes a decision.
+
+`decide` takes what is stored and what a person did, and answers `Accepted` or `Refused`: a refusal is a value, never an
+exception. The same function judges a button on a card, a modal's submission and a replica's late copy of either. Who
+may do what is asked of `Authority`, which the policy answers; this module must not know users, groups or Slack.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from bot.core.decision import UnsendableAnswer, answer_tree, edit_problem, same_arguments
+from bot.core.digest import call_digest
+from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Shape, Showing, Who
+from bot.core.review import IN_FLIGHT
+
+LAST_MINUTE_MS = 60_000
+RUNS_THE_TOOL = frozenset({DecisionType.APPROVE, DecisionType.EDIT})
+
+
+class Refusal(StrEnum):
+    """Why a press was refused; `blocks.words` has one sentence for each."""
+
+    NOT_A_REVIEWER = "not_a_reviewer"
+    DECISION_NOT_ALLOWED = "decision_not_allowed"
+    DECISION_NOT_PERMITTED = "decision_not_permitted"
+    OWN_REQUEST = "own_request"
+    ALREADY_DECIDED = "already_decided"
+    STALE_SHOWING = "stale_showing"
+    NOT_FULLY_SHOWN = "not_fully_shown"
+    EXPIRED = "expired"
+    LAST_MINUTE = "last_minute"
+    GONE = "gone"
+    NOT_DECIDABLE = "not_decidable"
+    UNKNOWN_SHOWING = "unknown_showing"
+    OTHER_WORKSPACE = "other_workspace"
+    OUTSIDER = "outsider"
+    GUEST = "guest"
+    DEACTIVATED = "deactivated"
+    BOT_USER = "bot_user"
+    CANNOT_CONFIRM = "cannot_confirm"
+    INVALID_EDIT = "invalid_edit"
+    UNCHANGED_EDIT_NOT_ALLOWED = "unchanged_edit_not_allowed"
+    EMPTY_ANSWER = "empty_answer"
+    TOO_LATE_TO_CHANGE = "too_late_to_change"
+    NOT_AUTHOR = "not_author"
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The policy's answer for one person, one call and one decision."""
+
+    allowed: bool
+    refusal: Refusal | None = None
+    rule: str = ""
+    policy_version: int = 0
+
+
+# (action, decision, final arguments or None) -> permission, for the person who pressed.
+Authority = Callable[[Action, DecisionType, str | None], Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a person asks for one position."""
+
+    position: int
+    type: DecisionType
+    final_args: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """One delivery from Slack: who asked what, on which showing, at which database time."""
+
+    who: Who
+    showing: Showing
+    intents: tuple[Intent, ...]
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The decisions to record, without ids."""
+
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing is recorded; `position` when one call is at fault."""
+
+    reason: Refusal
+    position: int | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def review_digest(review: Review) -> str:
+    """The digest of a whole review: of its calls' digests, in order."""
+    return hashlib.sha256("".join(action.digest for action in review.actions).encode()).hexdigest()
+
+
+def decide(review: Review, press: Press, authority: Authority) -> Accepted | Refused:
+    """Judge every intent of a press; all are accepted or none is.
+
+    Positions that somebody else decided meanwhile are refused by name, so that a batch can be sent again without them.
+    """
+    refused = _closed(review, press)
+    if refused:
+        return refused
+    decisions: list[Decision] = []
+    for intent in press.intents:
+        result = _one(review, press, intent, authority)
+        if isinstance(result, Refused):
+            return result
+        decisions.append(result)
+    return _sendable(review, decisions) or Accepted(tuple(decisions))
+
+
+def _closed(review: Review, press: Press) -> Refused | None:
+    """Why this review takes no decision at all from this showing."""
+    showing = press.showing
+    if showing.review_id != review.id or showing.user not in (None, press.who.user) or not press.intents:
+        return Refused(Refusal.UNKNOWN_SHOWING)
+    if review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN):
+        return Refused(Refusal.GONE)
+    if review.state in (ReviewState.EXPIRED, ReviewState.HELD):
+        return Refused(Refusal.EXPIRED)
+    if review.state is not ReviewState.OPEN:
+        return _decided_by_other(review, press) or Refused(_late(review))
+    if review.problem:
+        return Refused(Refusal.NOT_DECIDABLE)
+    if review.decide_by is not None and press.now >= review.decide_by:
+        return Refused(Refusal.EXPIRED)
+    return None
+
+
+def _late(review: Review) -> Refusal:
+    return Refusal.TOO_LATE_TO_CHANGE if review.state in IN_FLIGHT else Refusal.ALREADY_DECIDED
+
+
+def _decided_by_other(review: Review, press: Press) -> Refused | None:
+    for intent in press.intents:
+        action = _find(review, intent.position)
+        if action and action.decision:
+            return Refused(Refusal.ALREADY_DECIDED, intent.position, _deciders(action.decision))
+    return None
+
+
+def _deciders(decision: Decision) -> dict[str, str]:
+    return {"by": decision.by.user, "type": decision.type.value}
+
+
+def _find(review: Review, position: int) -> Action | None:
+    return next((action for action in review.actions if action.position == position), None)
+
+
+def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> Decision | Refused:
+    action = _find(review, intent.position)
+    if action is None:
+        return Refused(Refusal.UNKNOWN_SHOWING, intent.position)
+    if action.decision is not None:
+        return Refused(Refusal.ALREADY_DECIDED, action.position, _deciders(action.decision))
+    if intent.type not in action.allowed:
+        return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": intent.type.value})
+    if not _fresh(review, action, press.showing):
+        return Refused(Refusal.STALE_SHOWING, action.position)
+    refused = _visible(review, press, intent)
+    if refused:
+        return refused
+    final = _final(action, intent)
+    if isinstance(final, Refused):
+        return final
+    permission = authority(action, final.type, final.final_args)
+    if not permission.allowed:
+        return Refused(permission.refusal or Refusal.NOT_A_REVIEWER, action.position, {"type": final.type.value})
+    return _decision(review, action, press, final, permission)
+
+
+def _fresh(review: Review, action: Action, showing: Showing) -> bool:
+    if showing.position is None:
+        return showing.digest == review_digest(review)
+    return showing.position == action.position and showing.digest == action.digest
+
+
+def _visible(review: Review, press: Press, intent: Intent) -> Refused | None:
+    """Nobody runs what was not fully shown to them, nor in the last minute before expiry."""
+    if intent.type not in RUNS_THE_TOOL:
+        return None
+    if not press.showing.complete:
+        return Refused(Refusal.NOT_FULLY_SHOWN, intent.position)
+    if review.decide_by is not None and press.now >= review.decide_by - LAST_MINUTE_MS:
+        return Refused(Refusal.LAST_MINUTE, intent.position)
+    return None
+
+
+def _final(action: Action, intent: Intent) -> Intent | Refused:
+    """The intent as it would be sent: an edit that changes nothing is an approve."""
+    if intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
+        return Refused(Refusal.EMPTY_ANSWER, action.position)
+    if intent.type is not DecisionType.EDIT:
+        return Intent(action.position, intent.type, message=intent.message)
+    problem = edit_problem(intent.final_args or "")
+    if problem:
+        return Refused(Refusal.INVALID_EDIT, action.position, {"problem": problem})
+    if not same_arguments(intent.final_args, action.args):
+        return intent
+    if DecisionType.APPROVE in action.allowed:
+        return Intent(action.position, DecisionType.APPROVE)
+    return Refused(Refusal.UNCHANGED_EDIT_NOT_ALLOWED, action.position)
+
+
+def _decision(review: Review, action: Action, press: Press, final: Intent, permission: Permission) -> Decision:
+    digest = action.digest
+    if final.final_args is not None:
+        digest = call_digest(review.place, action.position, action.tool, final.final_args, action.allowed)
+    return Decision(
+        id="",
+        position=action.position,
+        type=final.type,
+        by=press.who,
+        at=press.now,
+        showing_id=press.showing.id,
+        digest=digest,
+        final_args=final.final_args,
+        message=final.message,
+        rule=permission.rule,
+        policy_version=permission.policy_version,
+    )
+
+
+def _sendable(review: Review, decisions: Sequence[Decision]) -> Refused | None:
+    """A server schema that would refuse the answer is better met in the modal than at dispatch."""
+    if review.shape is not Shape.PER_CALL or review.response_schema is None:
+        return None
+    whole = review.evolve(actions=tuple(replace(review.actions[0], decision=one) for one in decisions[:1]))
+    try:
+        answer_tree(whole)
+    except UnsendableAnswer as exc:
+        return Refused(Refusal.INVALID_EDIT, decisions[0].position, {"problem": str(exc)})
+    return None

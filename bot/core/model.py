@@ -1,0 +1,177 @@
+"""The records that cross every boundary: reviews, actions, showings, decisions.
+
+Frozen and complete: the store builds them, the core judges them, the projections draw them. Times are whole
+milliseconds since the epoch on the database's clock. This module must not know how any of it is stored or shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bot.core.digest import Place
+
+
+class DecisionType(StrEnum):
+    """The four answers that LangChain's review contract knows."""
+
+    APPROVE = "approve"
+    EDIT = "edit"
+    REJECT = "reject"
+    RESPOND = "respond"
+
+
+class Shape(StrEnum):
+    """How an interrupt asks."""
+
+    BATCHED = "batched"  # action_requests and review_configs; answered by {"decisions": [...]}
+    PER_CALL = "per_call"  # one tool_approval; answered by a bare decision
+    OTHER = "other"  # any other value: shown, never answered
+
+
+class ReviewState(StrEnum):
+    """Where a review stands; `bot.core.review.TRANSITIONS` says what may follow."""
+
+    OPEN = "open"  # waits for people
+    DECIDED = "decided"  # every position has a decision; waits for a worker
+    CLAIMED = "claimed"  # one worker holds the thread
+    ARMED = "armed"  # the request may have left us
+    SENT = "sent"  # the server accepted the run
+    RESUMED = "resumed"  # the outcome is known
+    UNKNOWN = "unknown"  # sent, and what became of it cannot be told
+    EXPIRED = "expired"  # nobody decided in time; every position will be rejected
+    HELD = "held"  # expired and not rejectable, or held by policy
+    SUPERSEDED = "superseded"  # the thread moved on or was answered elsewhere
+    BROKEN = "broken"  # a bad answer is stored in the thread; needs repair
+
+
+class Outcome(StrEnum):
+    """What became of one call, by the agent server's own word."""
+
+    EXECUTED = "executed"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    ANSWERED = "answered"
+    TAKEN = "taken"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+
+
+class ShowingKind(StrEnum):
+    """Where something was shown."""
+
+    CARD = "card"
+    ROOT = "root"
+    MODAL = "modal"
+    HOME = "home"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a review's answer goes. Stored with the review: a later change in the policy never redirects it."""
+
+    url: str
+    kind: str  # aegra | langgraph
+    identity: str  # sent as X-User-Id
+    assistant: str
+    route: str = "runs"  # runs | commands
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """A person: team and user id, never a name."""
+
+    team: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One recorded decision on one action."""
+
+    id: str
+    position: int
+    type: DecisionType
+    by: Who
+    at: int
+    showing_id: str
+    digest: str  # of what was decided on: the proposed call, or the final arguments of an edit
+    final_args: str | None = None  # source text; only for edit
+    message: str | None = None  # the reason or the answer as typed
+    rule: str = ""  # which policy rule allowed it
+    policy_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One proposed call inside a review."""
+
+    position: int
+    tool: str
+    args: str | None  # source text; None when the interrupt carried no arguments
+    args_object: bool
+    description: str | None
+    allowed: tuple[DecisionType, ...]
+    digest: str
+    problem: str = ""  # why this position cannot be decided, "" when it can
+    tool_call_id: str | None = None
+    decision: Decision | None = None
+    outcome: Outcome | None = None
+    outcome_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Our record of one interrupt being decided."""
+
+    id: str
+    tenant: str
+    target: Target
+    thread_id: str
+    interrupt_id: str
+    content_hash: str
+    shape: Shape
+    state: ReviewState
+    why: str  # reason code of the state, "" when it speaks for itself
+    salt: bytes
+    requester: str | None
+    opened_at: int
+    delivered_at: int | None
+    decide_by: int | None
+    settled_at: int | None
+    response_schema: str | None  # JSON text
+    problem: str  # why the whole interrupt cannot be decided, "" when it can
+    version: int
+    actions: tuple[Action, ...]
+
+    @property
+    def place(self) -> Place:
+        """The salted address that its digests share."""
+        return Place(self.salt, self.target.url, self.thread_id, self.interrupt_id)
+
+    @property
+    def undecided(self) -> tuple[Action, ...]:
+        """Positions that still wait."""
+        return tuple(action for action in self.actions if action.decision is None)
+
+    def evolve(self, **changes: object) -> Review:
+        """A copy with these fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """This content, in this message or view, to this person if private."""
+
+    id: str
+    review_id: str
+    position: int | None  # None: the whole review (a root message or a batch view)
+    kind: ShowingKind
+    digest: str  # of the call, or of all calls in order for a whole review
+    offered: tuple[DecisionType, ...]
+    complete: bool  # everything of tool and arguments was visible
+    user: str | None = None  # only this person saw it
+    message_id: str | None = None
+    final_args: str | None = None  # an edit's arguments, shown as a diff before they are approved
+    at: int = 0

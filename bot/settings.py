@@ -1,0 +1,124 @@
+"""The one reader of the environment.
+
+Slack's own names for Slack's own things, `PLACET_*` for ours. A missing or contradictory setting is one line that names
+it and its mend. Nothing else in the program reads `os.environ`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.errors import ConfigurationError
+
+SLACK_API = "https://slack.com/api/"
+SECRET_NAME = re.compile(r"^PLACET_(AGENT_KEY|INTAKE)_[A-Z0-9_]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything the environment says, checked."""
+
+    database_url: str
+    policy_path: Path | None
+    slack_bot_token: str
+    slack_app_token: str
+    slack_signing_secret: str
+    slack_api_url: str
+    host: str
+    port: int
+    secret_key: str
+    log_format: str
+    secrets: Mapping[str, str] = field(repr=False)
+
+    @property
+    def socket_mode(self) -> bool:
+        """Socket Mode when there is an app-level token, else HTTP."""
+        return bool(self.slack_app_token)
+
+    def secret(self, name: str) -> str | None:
+        """A secret that a policy refers to by name; only `PLACET_AGENT_KEY_*` and `PLACET_INTAKE_*` exist."""
+        return self.secrets.get(name)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def read(environ: Mapping[str, str]) -> Settings:
+    """Settings for any command; what only `serve` needs is checked by `require_slack`."""
+    return Settings(
+        database_url=_database(environ.get("PLACET_DATABASE_URL", "")),
+        policy_path=Path(path) if (path := environ.get("PLACET_POLICY")) else None,
+        slack_bot_token=environ.get("SLACK_BOT_TOKEN", ""),
+        slack_app_token=environ.get("SLACK_APP_TOKEN", ""),
+        slack_signing_secret=environ.get("SLACK_SIGNING_SECRET", ""),
+        slack_api_url=_slack_api(environ.get("PLACET_SLACK_API_URL", SLACK_API)),
+        host=environ.get("PLACET_HOST", "127.0.0.1"),
+        port=_port(environ.get("PLACET_PORT", "8420")),
+        secret_key=environ.get("PLACET_SECRET_KEY", ""),
+        log_format=_log(environ.get("PLACET_LOG", "text")),
+        secrets={name: value for name, value in environ.items() if SECRET_NAME.match(name)},
+    )
+
+
+def require_slack(settings: Settings) -> None:
+    """Raise unless the settings can reach Slack."""
+    if not settings.slack_bot_token:
+        raise ConfigurationError(
+            "SLACK_BOT_TOKEN is not set: copy the Bot User OAuth Token (xoxb-…) from the app's page."
+        )
+    if not settings.slack_bot_token.startswith("xoxb-"):
+        raise ConfigurationError("SLACK_BOT_TOKEN is not a bot token: it must start with xoxb-.")
+    if settings.slack_app_token and not settings.slack_app_token.startswith("xapp-"):
+        raise ConfigurationError("SLACK_APP_TOKEN is not an app-level token: it must start with xapp-.")
+    if not settings.slack_app_token and not settings.slack_signing_secret:
+        raise ConfigurationError(
+            "SLACK_SIGNING_SECRET is not set and there is no SLACK_APP_TOKEN: set the secret for HTTP, or the token for Socket Mode."
+        )
+
+
+def _database(url: str) -> str:
+    if not url:
+        return "sqlite+aiosqlite:///placet.db"
+    scheme, _, rest = url.partition("://")
+    known = {
+        "sqlite": "sqlite+aiosqlite",
+        "sqlite+aiosqlite": "sqlite+aiosqlite",
+        "postgres": "postgresql+asyncpg",
+        "postgresql": "postgresql+asyncpg",
+        "postgresql+asyncpg": "postgresql+asyncpg",
+    }
+    if scheme not in known:
+        raise ConfigurationError("PLACET_DATABASE_URL must start with sqlite:// or postgresql://.")
+    return f"{known[scheme]}://{rest}"
+
+
+def _slack_api(url: str) -> str:
+    parts = urlsplit(url)
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+    if not secure:
+        raise ConfigurationError("PLACET_SLACK_API_URL must be https, or http on loopback.")
+    return url if url.endswith("/") else f"{url}/"
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 <= int(text) <= 65535:
+        raise ConfigurationError("PLACET_PORT must be a number from 0 to 65535.")
+    return int(text)
+
+
+def _log(text: str) -> str:
+    if text not in {"json", "text"}:
+        raise ConfigurationError("PLACET_LOG must be json or text.")
+    return text
