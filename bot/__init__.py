@@ -1,0 +1,1 @@
+"""Placet: Slack approvals for LangChain and LangGraph agents."""

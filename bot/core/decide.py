@@ -12,8 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from bot.core.decision import UnsendableAnswer, answer_tree, edit_problem, same_arguments
-from bot.core.digest import call_digest
+from bot.core.decision import (
+    UnsendableAnswer,
+    answer_tree,
+    decided_digest,
+    edit_problem,
+    message_problem,
+    same_arguments,
+)
 from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Shape, Showing, Who
 from bot.core.review import IN_FLIGHT
 
@@ -27,7 +33,11 @@ class Refusal(StrEnum):
     NOT_A_REVIEWER = "not_a_reviewer"
     DECISION_NOT_ALLOWED = "decision_not_allowed"
     DECISION_NOT_PERMITTED = "decision_not_permitted"
+    DENIED = "denied"
+    CONDITION_NOT_MET = "condition_not_met"
+    JOINED_TOO_LATE = "joined_too_late"
     OWN_REQUEST = "own_request"
+    REQUESTER_UNKNOWN = "requester_unknown"
     ALREADY_DECIDED = "already_decided"
     STALE_SHOWING = "stale_showing"
     NOT_FULLY_SHOWN = "not_fully_shown"
@@ -45,8 +55,11 @@ class Refusal(StrEnum):
     INVALID_EDIT = "invalid_edit"
     UNCHANGED_EDIT_NOT_ALLOWED = "unchanged_edit_not_allowed"
     EMPTY_ANSWER = "empty_answer"
+    UNSENDABLE_TEXT = "unsendable_text"
     TOO_LATE_TO_CHANGE = "too_late_to_change"
     NOT_AUTHOR = "not_author"
+    TOO_SLOW = "too_slow"
+    INTERNAL = "internal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +137,7 @@ def decide(review: Review, press: Press, authority: Authority) -> Accepted | Ref
 def _closed(review: Review, press: Press) -> Refused | None:
     """Why this review takes no decision at all from this showing."""
     showing = press.showing
-    if showing.review_id != review.id or showing.user not in (None, press.who.user) or not press.intents:
+    if showing.review_id != review.id or showing.user not in (None, press.who.user) or not _one_each(press.intents):
         return Refused(Refusal.UNKNOWN_SHOWING)
     if review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN):
         return Refused(Refusal.GONE)
@@ -137,6 +150,11 @@ def _closed(review: Review, press: Press) -> Refused | None:
     if review.decide_by is not None and press.now >= review.decide_by:
         return Refused(Refusal.EXPIRED)
     return None
+
+
+def _one_each(intents: Sequence[Intent]) -> bool:
+    """Whether something is asked, and of no position twice; no view of ours can send anything else."""
+    return 0 < len(intents) == len({intent.position for intent in intents})
 
 
 def _late(review: Review) -> Refusal:
@@ -167,7 +185,7 @@ def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> 
         return Refused(Refusal.ALREADY_DECIDED, action.position, _deciders(action.decision))
     if intent.type not in action.allowed:
         return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": intent.type.value})
-    if not _fresh(review, action, press.showing):
+    if not _fresh(review, action, press.showing) or not _as_shown(press.showing, intent):
         return Refused(Refusal.STALE_SHOWING, action.position)
     refused = _visible(review, press, intent)
     if refused:
@@ -187,37 +205,52 @@ def _fresh(review: Review, action: Action, showing: Showing) -> bool:
     return showing.position == action.position and showing.digest == action.digest
 
 
+def _as_shown(showing: Showing, intent: Intent) -> bool:
+    """Whether an edit that was shown as a diff is sent with exactly those arguments."""
+    return showing.final_args in (None, intent.final_args)
+
+
 def _visible(review: Review, press: Press, intent: Intent) -> Refused | None:
-    """Nobody runs what was not fully shown to them, nor in the last minute before expiry."""
+    """Only what was offered is taken; nobody runs what was not fully shown to them, nor in the last minute."""
+    offer = press.showing.offer(intent.position)
+    if intent.type in RUNS_THE_TOOL and (offer is None or not offer.complete):
+        return Refused(Refusal.NOT_FULLY_SHOWN, intent.position)
+    if offer is None or intent.type not in offer.offered:
+        return Refused(Refusal.DECISION_NOT_ALLOWED, intent.position, {"type": intent.type.value})
     if intent.type not in RUNS_THE_TOOL:
         return None
-    if not press.showing.complete:
-        return Refused(Refusal.NOT_FULLY_SHOWN, intent.position)
     if review.decide_by is not None and press.now >= review.decide_by - LAST_MINUTE_MS:
         return Refused(Refusal.LAST_MINUTE, intent.position)
     return None
 
 
 def _final(action: Action, intent: Intent) -> Intent | Refused:
-    """The intent as it would be sent: an edit that changes nothing is an approve."""
+    """The intent as it would be sent: an edit that changes nothing is an approve, whatever could not be sent in it."""
     if intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
         return Refused(Refusal.EMPTY_ANSWER, action.position)
     if intent.type is not DecisionType.EDIT:
-        return Intent(action.position, intent.type, message=intent.message)
-    problem = edit_problem(intent.final_args or "")
+        return _worded(action, intent)
+    typed = intent.final_args or ""
+    if same_arguments(typed, action.args):
+        return _unchanged(action)
+    problem = edit_problem(typed)
+    return Refused(Refusal.INVALID_EDIT, action.position, {"problem": problem}) if problem else intent
+
+
+def _worded(action: Action, intent: Intent) -> Intent | Refused:
+    problem = message_problem(intent.message)
     if problem:
-        return Refused(Refusal.INVALID_EDIT, action.position, {"problem": problem})
-    if not same_arguments(intent.final_args, action.args):
-        return intent
+        return Refused(Refusal.UNSENDABLE_TEXT, action.position, {"problem": problem})
+    return Intent(action.position, intent.type, message=intent.message)
+
+
+def _unchanged(action: Action) -> Intent | Refused:
     if DecisionType.APPROVE in action.allowed:
         return Intent(action.position, DecisionType.APPROVE)
     return Refused(Refusal.UNCHANGED_EDIT_NOT_ALLOWED, action.position)
 
 
 def _decision(review: Review, action: Action, press: Press, final: Intent, permission: Permission) -> Decision:
-    digest = action.digest
-    if final.final_args is not None:
-        digest = call_digest(review.place, action.position, action.tool, final.final_args, action.allowed)
     return Decision(
         id="",
         position=action.position,
@@ -225,7 +258,7 @@ def _decision(review: Review, action: Action, press: Press, final: Intent, permi
         by=press.who,
         at=press.now,
         showing_id=press.showing.id,
-        digest=digest,
+        digest=decided_digest(review, action, final.final_args),
         final_args=final.final_args,
         message=final.message,
         rule=permission.rule,
@@ -241,5 +274,7 @@ def _sendable(review: Review, decisions: Sequence[Decision]) -> Refused | None:
     try:
         answer_tree(whole)
     except UnsendableAnswer as exc:
-        return Refused(Refusal.INVALID_EDIT, decisions[0].position, {"problem": str(exc)})
+        edited = decisions[0].type is DecisionType.EDIT
+        reason = Refusal.INVALID_EDIT if edited else Refusal.NOT_DECIDABLE
+        return Refused(reason, decisions[0].position, {"problem": str(exc)})
     return None

@@ -6,22 +6,23 @@ comes first for ever, so `answer_tree` raises rather than send anything it canno
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
-from jsonschema import exceptions as schema_errors
-from jsonschema.validators import validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
-from bot.core.lossless import JsonProblem, Number, canonical, parse, unsendable
-from bot.core.model import Action, Decision, DecisionType, Review, Shape
+from bot.core.digest import call_digest
+from bot.core.lossless import JsonProblem, canonical, parse, too_deep, unsendable
+from bot.core.model import Action, Decision, DecisionType, Review, Shape, Who
+from bot.core.response_schema import schema_refusal
 
 REASON_FRAME = (
     "A human reviewer rejected this call and it was not executed. Their reason: {reason}\n"
     "Do not try it again unless the user explicitly asks for it."
 )
+EXPIRED = (
+    "Nobody decided about this call in time, so it was not executed.\n"
+    "Do not try it again unless the user explicitly asks for it."
+)
+PLACET = Who("placet", "expiry")  # who rejects what nobody decided in time
 
 
 class UnsendableAnswer(Exception):
@@ -43,14 +44,24 @@ def edit_problem(final_args: str) -> str | None:
         tree = parse(final_args)
     except JsonProblem as exc:
         return exc.fault
-    return unsendable(tree) if isinstance(tree, dict) else "the arguments must be a JSON object: {…}"
+    if not isinstance(tree, dict):
+        return "the arguments must be a JSON object: {…}"
+    return "the value is nested too deeply" if too_deep(tree) else unsendable(tree)
+
+
+def message_problem(message: str | None) -> str | None:
+    """Why this reason or answer cannot be sent, or None."""
+    return unsendable(message)
 
 
 def same_arguments(left: str | None, right: str | None) -> bool:
-    """Whether two source texts say the same, to the spelling of each number."""
+    """Whether two source texts say the same, to the spelling of each number. What is not JSON is like nothing else."""
     if left is None or right is None:
         return left is right
-    return left == right or canonical(parse(left, constants=True)) == canonical(parse(right, constants=True))
+    try:
+        return left == right or canonical(parse(left, constants=True)) == canonical(parse(right, constants=True))
+    except JsonProblem:
+        return False
 
 
 def answer_tree(review: Review) -> Any:
@@ -62,14 +73,16 @@ def answer_tree(review: Review) -> Any:
     """
     if review.problem or review.shape is Shape.OTHER:
         raise UnsendableAnswer(f"this interrupt cannot be answered: {review.problem or 'unknown shape'}")
-    if [action.position for action in review.actions] != list(range(len(review.actions))):
+    if not review.actions or [action.position for action in review.actions] != list(range(len(review.actions))):
         raise UnsendableAnswer("the positions are not complete and in order")
-    answers = [_checked(action) for action in review.actions]
+    answers = [_checked(review, action) for action in review.actions]
     if review.shape is Shape.BATCHED:
         return {"decisions": answers}
     if len(answers) != 1:
         raise UnsendableAnswer("a per-call interrupt takes one decision")
-    _against_schema(answers[0], review.response_schema)
+    refusal = schema_refusal(answers[0], review.response_schema) if review.response_schema is not None else None
+    if refusal:
+        raise UnsendableAnswer(refusal)
     return answers[0]
 
 
@@ -86,67 +99,59 @@ def rejections(review: Review) -> Review:
 
 
 def _rejected(action: Action) -> Action:
-    from bot.core.model import Who
-
-    by = Who("placet", "expiry")
-    decision = Decision(
-        "expiry", action.position, DecisionType.REJECT, by, 0, "", action.digest, message="Nobody decided in time."
-    )
+    decision = Decision("expiry", action.position, DecisionType.REJECT, PLACET, 0, "", action.digest, message=EXPIRED)
     return replace(action, decision=decision)
 
 
-def _checked(action: Action) -> dict[str, Any]:
+def _checked(review: Review, action: Action) -> dict[str, Any]:
     decision = action.decision
     if decision is None or decision.position != action.position:
         raise UnsendableAnswer(f"position {action.position + 1} has no decision of its own")
-    if decision.type not in action.allowed:
+    if action.problem or decision.type not in action.allowed:
         raise UnsendableAnswer(f"position {action.position + 1} does not allow {decision.type.value}")
+    if (decision.type is DecisionType.EDIT) is (decision.final_args is None):
+        raise UnsendableAnswer(f"position {action.position + 1}: final arguments belong to an edit, and only there")
+    if decision.digest != decided_digest(review, action, decision.final_args):
+        raise UnsendableAnswer(f"position {action.position + 1} is not what was decided on")
+    return _wire(action, decision)
+
+
+def decided_digest(review: Review, action: Action, final_args: str | None) -> str:
+    """What a decision is bound to: the proposed call, or, for an edit, the same call with its final arguments."""
+    if final_args is None:
+        return action.digest
+    return call_digest(review.place, action.position, action.tool, final_args, action.allowed)
+
+
+def _wire(action: Action, decision: Decision) -> dict[str, Any]:
     match decision.type:
         case DecisionType.APPROVE:
             return {"type": "approve"}
         case DecisionType.EDIT:
             return {"type": "edit", "edited_action": {"name": action.tool, "args": _edited(decision)}}
         case DecisionType.REJECT:
-            message = framed_reason(decision.message)
+            message = _reason(decision)
             return {"type": "reject"} if message is None else {"type": "reject", "message": message}
         case DecisionType.RESPOND:
             return {"type": "respond", "message": _answered(decision)}
 
 
 def _edited(decision: Decision) -> Any:
-    problem = "no final arguments" if decision.final_args is None else edit_problem(decision.final_args)
-    if problem or decision.final_args is None:
+    final_args = decision.final_args or ""
+    problem = edit_problem(final_args)
+    if problem:
         raise UnsendableAnswer(f"position {decision.position + 1}: {problem}")
-    return parse(decision.final_args)
+    return parse(final_args)
+
+
+def _reason(decision: Decision) -> str | None:
+    if message_problem(decision.message):
+        raise UnsendableAnswer(f"position {decision.position + 1}: {message_problem(decision.message)}")
+    return decision.message if decision.by == PLACET else framed_reason(decision.message)
 
 
 def _answered(decision: Decision) -> str:
     text = decision.message or ""
-    if not text.strip():
-        raise UnsendableAnswer(f"position {decision.position + 1} has an empty answer")
+    if not text.strip() or message_problem(text):
+        raise UnsendableAnswer(f"position {decision.position + 1}: {message_problem(text) or 'the answer is empty'}")
     return text
-
-
-def _against_schema(answer: dict[str, Any], schema: str | None) -> None:
-    if schema is None:
-        return
-    tree = _plain(parse(schema, constants=True))
-    # Without a registry of its own jsonschema may fetch remote references.
-    validator = validator_for(tree)(tree, registry=Registry())
-    try:
-        validator.validate(_plain(answer))
-    except (schema_errors.ValidationError, schema_errors.SchemaError) as exc:
-        raise UnsendableAnswer(f"the agent server's schema refuses this answer at {exc.json_path}") from exc
-    except Unresolvable as exc:
-        raise UnsendableAnswer("the agent server's schema refers to something that is not in it") from exc
-
-
-def _plain(tree: Any) -> Any:
-    match tree:
-        case Number(text=text):
-            return json.loads(text)
-        case dict():
-            return {key: _plain(value) for key, value in tree.items()}
-        case list():
-            return [_plain(value) for value in tree]
-    return tree

@@ -7,17 +7,20 @@ interrupt for good. This module must not know who may decide, nor how anything i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.digest import content_hash
-from bot.core.lossless import dump
+from bot.core.lossless import dump, too_deep
 from bot.core.model import DecisionType, Shape
+from bot.core.response_schema import admitted_types
 
 # Without word from server or policy, the two answers that no deployment of the middleware refuses to parse.
 PER_CALL_DEFAULT = (DecisionType.APPROVE, DecisionType.REJECT)
-MAX_SCHEMA_DEPTH = 8
+# LangGraph's own test for a keyed answer; under any other key the whole answer would go to whatever is pending.
+USABLE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,9 @@ def parse_interrupt(
     interrupt_id: str, value: Any, schema: Any = None, policy: PolicyDecisions = _silent
 ) -> ParsedInterrupt:
     """Read one interrupt's value (a tree of `bot.core.lossless`)."""
-    if isinstance(value, dict) and "action_requests" in value:
+    if too_deep(value) or too_deep(schema):
+        parsed = _other(interrupt_id, value, problem="nested_too_deeply")
+    elif isinstance(value, dict) and "action_requests" in value:
         parsed = _batched(interrupt_id, value)
     elif isinstance(value, dict) and value.get("type") == "tool_approval":
         parsed = _per_call(interrupt_id, value, schema, policy)
@@ -91,13 +96,9 @@ def _whole(parsed: ParsedInterrupt) -> ParsedInterrupt:
     """Apply the rule that an interrupt is answered whole or not at all."""
     if not parsed.problem and any(call.problem for call in parsed.calls):
         return replace(parsed, problem="undecidable_position")
-    if not parsed.problem and not _usable_id(parsed.interrupt_id):
+    if not parsed.problem and not USABLE_ID.fullmatch(parsed.interrupt_id):
         return _closed(parsed, "unusable_id")
     return parsed
-
-
-def _usable_id(interrupt_id: str) -> bool:
-    return 0 < len(interrupt_id) <= 128 and interrupt_id.isascii() and interrupt_id.isalnum()
 
 
 def _closed(parsed: ParsedInterrupt, problem: str) -> ParsedInterrupt:
@@ -151,7 +152,8 @@ def _call(position: int, request: Any) -> ProposedCall:
 def _allow(call: ProposedCall, listed: Sequence[Any]) -> ProposedCall:
     """Keep the decisions we know, in their fixed order; without object arguments nothing may run."""
     known = tuple(kind for kind in DecisionType if kind.value in listed)
-    ignored = tuple(dict.fromkeys(str(item) for item in listed if item not in set(DecisionType)))
+    strange = (item for item in listed if not isinstance(item, str) or item not in set(DecisionType))
+    ignored = tuple(dict.fromkeys(item if isinstance(item, str) else dump(item) for item in strange))
     if not call.args_object:
         known = tuple(kind for kind in known if kind not in (DecisionType.APPROVE, DecisionType.EDIT))
     problem = "" if known else "no_usable_decision" if call.args_object else "arguments_not_an_object"
@@ -162,42 +164,19 @@ def _per_call(interrupt_id: str, value: dict[str, Any], schema: Any, policy: Pol
     call = _call(0, value)
     call_id = value.get("tool_call_id")
     if not call.problem:
-        call = _allow(call, _from_schema(schema) if schema is not None else policy(call.tool) or PER_CALL_DEFAULT)
+        call = _allow(call, _offered(call.tool, schema, policy))
     call = replace(call, tool_call_id=call_id if isinstance(call_id, str) else None)
     kept = dump(schema) if isinstance(schema, dict) else None
     hashed = content_hash([value, schema] if schema is not None else value)
     return ParsedInterrupt(interrupt_id, Shape.PER_CALL, (call,), hashed, dump(value), response_schema=kept)
 
 
-def _from_schema(schema: Any) -> list[str]:
-    """The `type` constants that a response schema admits; an empty list when it names none."""
-    root = schema if isinstance(schema, dict) else {}
-    found: list[str] = []
-    _collect(root, root, found, 0)
-    return found
-
-
-def _collect(node: Any, root: dict[str, Any], found: list[str], depth: int) -> None:
-    if not isinstance(node, dict) or depth > MAX_SCHEMA_DEPTH:
-        return
-    reference = node.get("$ref")
-    if isinstance(reference, str):
-        _collect(_resolve(root, reference), root, found, depth + 1)
-    for word in ("oneOf", "anyOf"):
-        for branch in node.get(word) or () if isinstance(node.get(word), list) else ():
-            _collect(branch, root, found, depth + 1)
-    properties = node.get("properties")
-    kind = properties.get("type") if isinstance(properties, dict) else None
-    if isinstance(kind, dict):
-        listed = [kind["const"]] if "const" in kind else kind.get("enum") or []
-        found += [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
-
-
-def _resolve(root: dict[str, Any], reference: str) -> Any:
-    node: Any = root
-    for part in reference.removeprefix("#").strip("/").split("/"):
-        node = node.get(part) if isinstance(node, dict) else None
-    return node
+def _offered(tool: str, schema: Any, policy: PolicyDecisions) -> Sequence[str]:
+    """What the server's schema admits; without one, what the policy says, and an empty list there means none."""
+    if schema is not None:
+        return admitted_types(schema)
+    listed = policy(tool)
+    return PER_CALL_DEFAULT if listed is None else listed
 
 
 def _other(interrupt_id: str, value: Any, *, problem: str = "not_a_tool_call") -> ParsedInterrupt:

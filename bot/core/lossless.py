@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
 MAX_DEPTH = 200
 INT64 = 2**63
+CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 class JsonProblem(ValueError):
@@ -52,7 +55,8 @@ def parse(text: str | bytes, *, constants: bool = False) -> Any:
     """Read JSON into dicts, lists, strings, bools, None and `Number`.
 
     `constants` admits NaN and Infinity (as `Number`), which agent servers written in Python can emit; what a
-    person types is read without it. Raises `JsonProblem` with line and column for anything else.
+    person types is read without it. Raises `JsonProblem` for anything else, with line and column where the parser
+    knows them (`bot.core.edit` finds the others).
     """
     try:
         return json.loads(
@@ -70,36 +74,48 @@ def parse(text: str | bytes, *, constants: bool = False) -> Any:
         raise JsonProblem("the value is nested too deeply") from exc
 
 
-def _write(value: Any, out: list[str], *, ordered: bool, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise JsonProblem("the value is nested too deeply")
-    if isinstance(value, str):
-        out.append(encode_basestring_ascii(value))
-    elif isinstance(value, dict):
-        _write_object(value, out, ordered=ordered, depth=depth)
-    elif isinstance(value, list | tuple):
-        out.append("[")
-        for index, item in enumerate(value):
-            if index:
-                out.append(",")
-            _write(item, out, ordered=ordered, depth=depth + 1)
-        out.append("]")
-    else:
-        out.append(_scalar(value))
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Text of the writer's own, between values."""
+
+    text: str
 
 
-def _write_object(value: dict[str, Any], out: list[str], *, ordered: bool, depth: int) -> None:
-    out.append("{")
+def _written(value: Any, *, ordered: bool) -> str:
+    """One stack instead of recursion: whatever `parse` could read can be written, however deep it nests."""
+    out: list[str] = []
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, _Mark):
+            out.append(item.text)
+        elif isinstance(item, dict):
+            waiting.extend(reversed(_object_parts(item, ordered=ordered)))
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(_list_parts(item)))
+        else:
+            out.append(_scalar(item))
+    return "".join(out)
+
+
+def _object_parts(value: dict[str, Any], *, ordered: bool) -> list[Any]:
+    parts: list[Any] = [_Mark("{")]
     for index, key in enumerate(sorted(value) if ordered else value):
-        out.append("," if index else "")
-        out.append(encode_basestring_ascii(key))
-        out.append(":")
-        _write(value[key], out, ordered=ordered, depth=depth + 1)
-    out.append("}")
+        parts += [_Mark(("," if index else "") + encode_basestring_ascii(key) + ":"), value[key]]
+    return [*parts, _Mark("}")]
+
+
+def _list_parts(value: Sequence[Any]) -> list[Any]:
+    parts: list[Any] = [_Mark("[")]
+    for index, item in enumerate(value):
+        parts += [_Mark(","), item] if index else [item]
+    return [*parts, _Mark("]")]
 
 
 def _scalar(value: Any) -> str:
     match value:
+        case str():
+            return encode_basestring_ascii(value)
         case Number(text=text):
             return text
         case None:
@@ -113,16 +129,28 @@ def _scalar(value: Any) -> str:
 
 def dump(value: Any) -> str:
     """Source text: no blanks, ASCII escapes, keys in their own order, numbers as written."""
-    out: list[str] = []
-    _write(value, out, ordered=False, depth=0)
-    return "".join(out)
+    return _written(value, ordered=False)
 
 
 def canonical(value: Any) -> bytes:
     """As `dump`, with keys sorted by code point: equal values of equal spelling give equal bytes."""
-    out: list[str] = []
-    _write(value, out, ordered=True, depth=0)
-    return "".join(out).encode("ascii")
+    return _written(value, ordered=True).encode("ascii")
+
+
+def too_deep(value: Any) -> bool:
+    """Whether a value nests deeper than what is judged here (`MAX_DEPTH`): it can be shown, and is not decided on."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def unsendable(value: Any) -> str | None:
@@ -131,16 +159,16 @@ def unsendable(value: Any) -> str | None:
     Measured: integers beyond 64 bits break the checkpoint, non-finite numbers run as `inf`, and a number that
     `float()` changes would run as another one.
     """
-    if isinstance(value, Number):
-        return _unsendable_number(value.text)
-    if isinstance(value, str):
-        return "it holds a NUL or half a character" if _broken(value) else None
-    items: list[Any] = []
-    if isinstance(value, dict):
-        items = [*value.keys(), *value.values()]
-    elif isinstance(value, list):
-        items = value
-    return next((why for item in items if (why := unsendable(item))), None)
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        why = _unsendable_number(item.text) if isinstance(item, Number) else None
+        if isinstance(item, str) and _broken(item):
+            why = "it holds a NUL or half a character"
+        if why:
+            return why
+        waiting.extend(reversed([*(item if isinstance(item, dict) else ()), *_inside(item)]))
+    return None
 
 
 def _broken(text: str) -> bool:
@@ -148,20 +176,23 @@ def _broken(text: str) -> bool:
 
 
 def _unsendable_number(text: str) -> str | None:
-    from decimal import Decimal, InvalidOperation
-
     if text.lstrip("-").isdigit():
-        return None if -INT64 <= int(text[:40]) < INT64 and len(text) < 40 else f"{_short(text)} does not fit 64 bits"
-    try:
-        exact, held = Decimal(text), float(text)
-    except (InvalidOperation, ValueError):
-        return f"{_short(text)} is not a number"
+        fits = len(text) < 40 and -INT64 <= int(text) < INT64
+        return None if fits else f"{_short(text)} does not fit 64 bits"
+    held = float(text)
     if not math.isfinite(held):
-        return f"{_short(text)} is too large a number"
-    if Decimal(repr(held)) != exact:
+        return f"{_short(text)} is not a JSON number" if text in CONSTANTS else f"{_short(text)} is too large a number"
+    if not _holds(held, text):
         return f"{_short(text)} would be changed by rounding"
     return None
 
 
+def _holds(held: float, text: str) -> bool:
+    try:
+        return Decimal(repr(held)) == Decimal(text)
+    except InvalidOperation:  # an exponent that Decimal cannot hold either
+        return False
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:20]}… ({len(text)} digits)"
+    return text if len(text) <= 40 else f"{text[:20]}… ({len(text)} characters)"

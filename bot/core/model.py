@@ -120,6 +120,10 @@ class Action:
     outcome: Outcome | None = None
     outcome_text: str | None = None
 
+    def evolve(self, **changes: object) -> Action:
+        """A copy with these fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True, slots=True)
 class Review:
@@ -161,6 +165,15 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What a showing let its reader decide about one position, and whether the call stood there in full."""
+
+    position: int
+    offered: tuple[DecisionType, ...]
+    complete: bool  # everything of tool and arguments was visible
+
+
+@dataclass(frozen=True, slots=True)
 class Showing:
     """This content, in this message or view, to this person if private."""
 
@@ -169,9 +182,13 @@ class Showing:
     position: int | None  # None: the whole review (a root message or a batch view)
     kind: ShowingKind
     digest: str  # of the call, or of all calls in order for a whole review
-    offered: tuple[DecisionType, ...]
-    complete: bool  # everything of tool and arguments was visible
+    offers: tuple[Offer, ...]
     user: str | None = None  # only this person saw it
     message_id: str | None = None
     final_args: str | None = None  # an edit's arguments, shown as a diff before they are approved
+    page: int = 0  # of a paged view
     at: int = 0
+
+    def offer(self, position: int) -> Offer | None:
+        """What was offered for this position, or None."""
+        return next((offer for offer in self.offers if offer.position == position), None)

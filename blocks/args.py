@@ -1,0 +1,230 @@
+"""From the source text of a call's arguments to rows of name and value for display.
+
+It exists to answer two questions exactly: what does a reviewer see of the arguments, and is that all of them? It must
+not know Block Kit. Every text in a row is already in literal display.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from blocks import limits
+from blocks.models import Mask
+from blocks.text import (
+    escapes_in,
+    json_string,
+    literal,
+    on_one_line,
+    runs_right_to_left,
+    units,
+    weight,
+    with_edges,
+)
+from blocks.tree import HIDDEN, Node, Pairs, Writer, mask, read_json, take
+
+_LOOKS_LIKE_JSON: Final = re.compile(
+    r'["\[{]|(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|null|-?NaN|-?Infinity)\Z'
+)
+JOINT: Final = 3
+
+
+class Shape(StrEnum):
+    """What kind of thing the arguments are. Only an object, empty or not, can be approved or edited."""
+
+    OBJECT = "object"
+    EMPTY = "empty"
+    VALUE = "value"
+    MALFORMED = "malformed"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One argument. ``name`` is empty where the arguments are no object; ``block`` asks for lines of its own.
+
+    ``more``: the value goes on beyond ``text``. ``again``: it began before. ``as_text``: it is a string that could be
+    taken for JSON, shown without quotes because it has lines of its own.
+    """
+
+    name: str
+    text: str
+    block: bool = False
+    more: bool = False
+    again: bool = False
+    as_json: bool = False
+    as_text: bool = False
+
+    @property
+    def size(self) -> int:
+        """What the row costs of a budget, by weight."""
+        return weight(self.name) + weight(self.text) + JOINT
+
+    @property
+    def characters(self) -> int:
+        """What people are told of its length."""
+        return len(self.name) + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments as read. ``known``: the rows are all there is, so that their ``total`` is exact."""
+
+    shape: Shape
+    rows: tuple[Row, ...] = ()
+    known: bool = True
+    source_length: int = 0
+    declared: int = 0
+    suspected: int = 0
+
+    @property
+    def is_object(self) -> bool:
+        """Whether approve and edit make sense at all."""
+        return self.shape in (Shape.OBJECT, Shape.EMPTY)
+
+    @property
+    def total(self) -> int:
+        """Characters of all names and values; where not ``known``, about that."""
+        shown = sum(row.characters for row in self.rows)
+        return shown if self.known else max(self.source_length, shown)
+
+    @property
+    def escapes(self) -> int:
+        """How many characters had to be written out to be seen."""
+        return sum(escapes_in(row.text, as_json=row.as_json) + escapes_in(row.name, as_json=False) for row in self.rows)
+
+    @property
+    def right_to_left(self) -> bool:
+        """Whether letters are among them that may reorder what is read."""
+        return any(runs_right_to_left(row.text) or runs_right_to_left(row.name) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Source text read once, with what is hidden already taken out. ``node`` is nothing where it is not JSON."""
+
+    source: str | None
+    shape: Shape
+    node: Node = None
+    masks: tuple[Mask, ...] = ()
+
+
+def parse(source: str | None, masks: Iterable[Mask] = ()) -> Parsed:
+    """Read source text; never raises, whatever the text is."""
+    masks = tuple(masks)
+    if source is None:
+        return Parsed(None, Shape.MISSING, masks=masks)
+    try:
+        node = read_json(source)
+        return Parsed(source, _shape(node), _masked(node, masks), masks)
+    except (ValueError, RecursionError):
+        return Parsed(source, Shape.MALFORMED, masks=masks)
+
+
+def read_arguments(parsed: Parsed, *, reach: int = limits.READ_PAGES) -> Arguments:
+    """The arguments as rows, as far as ``reach`` units of display."""
+    if parsed.source is None:
+        return Arguments(Shape.MISSING)
+    if parsed.shape is Shape.MALFORMED:
+        return _from_text(parsed, parsed.source, reach)
+    try:
+        return _from_tree(parsed, parsed.source, reach)
+    except ValueError:
+        return _from_text(parsed, parsed.source, reach)
+
+
+def value_text(text: str) -> str:
+    """A string for people: bare, or in quotes where only these tell it from a number, a word of JSON or nothing."""
+    if "\n" in text.strip(" \t\n"):
+        return with_edges(text)
+    quoted = not text or _LOOKS_LIKE_JSON.match(text) or text.strip(" \t\n") != text
+    return json_string(text) if quoted else literal(text)
+
+
+def name_text(text: str) -> str:
+    """A name (of a tool or an argument) on one line, in quotes where it would be empty or begin or end blank."""
+    return json_string(text) if not text or text.strip() != text or text.startswith('"') else on_one_line(text)
+
+
+def one_line(parsed: Parsed, limit: int) -> tuple[str, bool]:
+    """The arguments as JSON on one line, for plain text, with whether this is all of them.
+
+    Where it is not, the text may be longer than ``limit`` units: it is still to be cut.
+    """
+    if parsed.source is None:
+        return "", True
+    if parsed.shape is not Shape.MALFORMED:
+        try:
+            return take(_closed_up(Writer(limit).lines(parsed.node)), limit, joint="")
+        except ValueError:
+            pass
+    if parsed.masks:
+        return HIDDEN, False
+    return on_one_line(parsed.source[: limit + 1]), len(parsed.source) <= limit
+
+
+def _closed_up(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a tree without their indent, with a blank only where it separates two values."""
+    before = "{"
+    for line in lines:
+        text = line.strip(" ")
+        yield text if before[-1] in "{[" or text[0] in "}]" else f" {text}"
+        before = text
+
+
+def _masked(node: Node, masks: tuple[Mask, ...]) -> Node:
+    for each in masks:
+        node = mask(node, each.path)
+    return node
+
+
+def _from_tree(parsed: Parsed, source: str, reach: int) -> Arguments:
+    rows: list[Row] = []
+    known = True
+    for name, value in parsed.node if isinstance(parsed.node, Pairs) else [(None, parsed.node)]:
+        if reach <= 0:
+            known = False
+            break
+        row = _row(name, value, reach)
+        rows.append(row)
+        reach -= row.size
+        known = known and not row.more
+    declared = sum(each.declared for each in parsed.masks)
+    return Arguments(parsed.shape, tuple(rows), known, len(source), declared, len(parsed.masks) - declared)
+
+
+def _row(name: str | None, value: Node, reach: int) -> Row:
+    label = "" if name is None else name_text(name[: limits.ARGUMENT_NAME + 1])
+    if name is not None and units(label) > limits.ARGUMENT_NAME:
+        return _json_row("", Pairs([(name, value)]), reach)
+    if type(value) is str:
+        text = value_text(value[: reach + 1])
+        bare = "\n" in text
+        as_json, as_text = (False, _LOOKS_LIKE_JSON.match(text) is not None) if bare else (text.startswith('"'), False)
+        return Row(label, text, _wants_lines(text), len(value) > reach, as_json=as_json, as_text=as_text)
+    return _json_row(label, value, reach)
+
+
+def _json_row(label: str, value: Node, reach: int) -> Row:
+    text, whole = take(Writer(reach).lines(value), reach)
+    return Row(label, text, block=_wants_lines(text), more=not whole, as_json=True)
+
+
+def _wants_lines(text: str) -> bool:
+    return "\n" in text or units(text) > limits.ROW_LEAST
+
+
+def _shape(node: Node) -> Shape:
+    if isinstance(node, Pairs):
+        return Shape.OBJECT if node else Shape.EMPTY
+    return Shape.VALUE
+
+
+def _from_text(parsed: Parsed, source: str, reach: int) -> Arguments:
+    """Text that is no tree for us. Nothing in it can be masked by path, so a mask hides all of it."""
+    if parsed.masks:
+        return Arguments(parsed.shape, (Row("", HIDDEN),), known=False, source_length=len(source), suspected=1)
+    text = literal(source[: reach + 1]) or json_string(source)
+    row = Row("", text, block=True, more=len(source) > reach)
+    return Arguments(parsed.shape, (row,), known=not row.more, source_length=len(source))

@@ -1,0 +1,150 @@
+"""What is said about one call, wherever it stands: its heading, warnings, people, times and state, and its buttons.
+
+It exists so that card, root and modals say the same of the same call. It must not lay out a message or a view.
+Lines are mrkdwn of ours; nothing that the agent wrote is in them.
+"""
+
+import re
+from typing import Final
+
+from blocks import forms, ids, kit, limits, words
+from blocks.args import Arguments
+from blocks.fitting import Fit
+from blocks.kit import Json
+from blocks.models import CallState, CallView, Decided
+from blocks.text import cut_marked, escape_mrkdwn, is_plain, on_one_line
+
+_LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+")
+_STYLES: Final = {"approve": {"style": "primary"}, "reject": {"style": "danger"}}
+_REPEATED: Final = "Tool execution requires approval"
+
+
+def heading(call: CallView) -> str:
+    """Plain text for the header: the policy's title or ours, never the tool's name."""
+    untitled = words.UNTITLED if call.state is CallState.WAITING else words.UNTITLED_SETTLED
+    title = cut_marked(on_one_line(call.title or untitled), limits.TITLE)
+    if call.total > 1:
+        title = words.NUMBERED.format(title=title, number=call.position + 1, total=call.total)
+    return words.HIGH_RISK.format(title=title) if call.risk == "high" else title
+
+
+def offers(call: CallView, arguments: Arguments, *, complete: bool) -> tuple[str, ...]:
+    """Of what the view-model offers, what this display may offer: no Approve without the whole call on it."""
+    able = {
+        "approve": complete and arguments.is_object,
+        "edit": arguments.is_object and "edit" in call.offered and forms.is_editable(call),
+    }
+    return tuple(each for each in ids.DECISIONS if each in call.offered and able.get(each, True))
+
+
+def warnings(arguments: Arguments) -> list[str]:
+    """Lines on what a reader could be deceived by."""
+    found = arguments.escapes
+    lines = [words.ESCAPES.format(count=words.several(found, "character", "characters"))] if found else []
+    if arguments.right_to_left:
+        lines.append(words.RIGHT_TO_LEFT)
+    if not arguments.is_object:
+        lines.append(words.NOT_AN_OBJECT)
+    if arguments.declared:
+        lines.append(words.HIDDEN_VALUES.format(count=words.several(arguments.declared, "value", "values")))
+    return lines
+
+
+def size_line(fitted: Fit, template: str, *, known: bool) -> str:
+    """How much of the arguments is shown."""
+    total = words.count(fitted.total)
+    return template.format(shown=words.count(fitted.shown), total=total if known else words.ABOUT.format(count=total))
+
+
+def people_lines(call: CallView, *, with_digest: bool = True) -> list[str]:
+    """Who asked, where, who approved so far; until when, and the digest."""
+    asked = [words.ASKED_BY.format(who=words.mention(call.requester))]
+    if call.tenant:
+        asked[0] += " " + words.IN_TENANT.format(tenant=words.named(call.tenant))
+    if call.approvals_needed > 1:
+        asked.append(_quorum(call))
+    if call.thread_link and len(call.thread_link) <= limits.LINK and _LINK.fullmatch(call.thread_link):
+        asked.append(f"<{escape_mrkdwn(call.thread_link)}|{words.OPEN_THREAD}>")
+    by = [words.DECIDE_BY.format(when=words.moment(call.decide_by))] if _is_open(call) and call.decide_by else []
+    by += [words.quoted(ids.digest_groups(call.digest), 40)] if call.digest and with_digest else []
+    return [words.DOT.join(line) for line in (asked, by) if line]
+
+
+def state_lines(call: CallView) -> list[str]:
+    """The state with its reason, then the decision; nothing for a call that simply waits."""
+    if call.state is CallState.WAITING:
+        return []
+    state = words.STATES[call.state]
+    line = f"{state}: {words.quoted(call.reason)}" if call.reason else state
+    return [line, *([decision_line(call.decided, call.opened_at)] if call.decided else [])]
+
+
+def notice_lines(call: CallView) -> list[str]:
+    """Our own notices, few and short."""
+    return [words.quoted(line) for line in call.notices[: limits.NOTICES] if line.strip()]
+
+
+def decision_line(decided: Decided, opened_at: int | None) -> str:
+    """Who decided what, when, and how long it took."""
+    who = words.BY_PLACET if decided.user is None else words.mention(decided.user)
+    parts = [words.BY_WHOM.format(done=words.DONE.get(decided.decision, decided.decision), who=who)]
+    if decided.at is not None:
+        parts.append(words.moment(decided.at))
+        if opened_at is not None:
+            parts.append(words.AFTER.format(span=words.span(decided.at - opened_at)))
+    return words.DOT.join(parts)
+
+
+def told(call: CallView) -> str | None:
+    """The agent's description, if it adds anything: LangChain's default only repeats tool and arguments."""
+    text = (call.description or "").split(f"\n\nTool: {call.tool}\nArgs: ")[0].strip()
+    return None if text in ("", _REPEATED) else text
+
+
+def is_edited(call: CallView) -> bool:
+    """Whether what runs differs from what the agent proposed."""
+    return call.decided is not None and call.decided.arguments is not None
+
+
+def buttons(call: CallView, arguments: Arguments, offered: tuple[str, ...]) -> list[Json]:
+    """One button for each decision, Approve first and the only primary one."""
+    return [_button(call, arguments, decision) for decision in offered]
+
+
+def label(verb: str, tool: str) -> str:
+    """What a screen reader says for a button; the tool's name only where it is harmless."""
+    name = words.LABEL_TOOL.format(verb=verb, tool=tool) if is_plain(tool) else ""
+    return name if 0 < len(name) <= limits.BUTTON_LABEL else words.LABEL_THIS.format(verb=verb)
+
+
+def _button(call: CallView, arguments: Arguments, decision: str) -> Json:
+    verb = words.BUTTONS[decision]
+    more: Json = {**_STYLES.get(decision, {}), "accessibility_label": label(verb, call.tool)}
+    if decision == "approve" and call.risk == "high":
+        more["confirm"] = _confirm(call, arguments)
+    return kit.button(verb, ids.ACTIONS[decision], call.showing, **more)
+
+
+def _confirm(call: CallView, arguments: Arguments) -> Json:
+    """Fixed words; the tool and its target are named only where they are plain identifiers."""
+    parts = [words.CONFIRM_TOOL.format(tool=call.tool)] if is_plain(call.tool) else []
+    first = arguments.rows[:1]
+    if first and is_plain(first[0].name) and is_plain(first[0].text):
+        parts.append(words.CONFIRM_TARGET.format(name=first[0].name, value=first[0].text))
+    return {
+        "title": kit.plain(words.CONFIRM_TITLE),
+        "text": kit.plain(cut_marked(" ".join([*parts, words.CONFIRM]), limits.CONFIRM)),
+        "confirm": kit.plain(words.CONFIRM_YES),
+        "deny": kit.plain(words.CONFIRM_NO),
+        "style": "danger",
+    }
+
+
+def _quorum(call: CallView) -> str:
+    has = words.QUORUM.format(needed=call.approvals_needed, has=len(call.approvals))
+    people = [words.mention(user) for user in call.approvals[: limits.PEOPLE]]
+    return f"{has} ({', '.join(people)})" if people else has
+
+
+def _is_open(call: CallView) -> bool:
+    return call.state in (CallState.WAITING, CallState.DECIDED, CallState.READ_ONLY)

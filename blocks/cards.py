@@ -1,0 +1,156 @@
+"""The card of one call, from waiting to settled.
+
+It exists to show everything that a decision needs on the first screen, or to say how much is missing and not to offer
+Approve. It must not know how a state came about: it draws a view-model. Every state keeps a rich_text block, because
+Slack may refuse an update that takes the last one away.
+"""
+
+from dataclasses import dataclass
+
+from blocks import call as said
+from blocks import diffs, fallback, ids, kit, limits, rows, words
+from blocks.args import Arguments, parse, read_arguments
+from blocks.fitting import Fit, fit
+from blocks.kit import Json
+from blocks.models import CallState, CallView, Rendered
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """How much of a call its card and text can show."""
+
+    arguments: Arguments
+    fitted: Fit
+    tool: list[Json]
+    tool_whole: bool
+    text: str
+    text_whole: bool
+
+    @property
+    def on_card(self) -> bool:
+        return self.fitted.complete and self.tool_whole and not self.arguments.suspected
+
+    @property
+    def complete(self) -> bool:
+        return self.on_card and self.text_whole
+
+
+def call_card(call: CallView) -> Rendered:
+    """The card in the call's present state; ``complete`` and ``offered`` of the result belong into its showing."""
+    sight = _look(call)
+    if call.state is CallState.WAITING:
+        return _waiting(call, sight)
+    return _decided(call, sight) if call.state is CallState.DECIDED else _settled(call, sight)
+
+
+def _look(call: CallView) -> _Sight:
+    """Read what would run: after an edit, its final arguments."""
+    final = call.decided.arguments if call.decided and said.is_edited(call) else call.arguments
+    parsed = parse(final, call.masks)
+    arguments = read_arguments(parsed, reach=limits.READ_CARD)
+    tool, tool_whole = rows.tool_line(call.tool, limits.TOOL)
+    text, text_whole = fallback.card_text(call, parsed, arguments)
+    return _Sight(arguments, fit(arguments, limits.CARD_ARGUMENTS), tool, tool_whole, text, text_whole)
+
+
+def _waiting(call: CallView, sight: _Sight) -> Rendered:
+    offered = said.offers(call, sight.arguments, complete=sight.complete)
+    notes = said.warnings(sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
+    blocks = [kit.header(said.heading(call)), _what(sight), *_told(call), *kit.context(notes)]
+    blocks += kit.context(said.people_lines(call) + said.notice_lines(call))
+    review = [] if sight.complete else [_review(call)]
+    blocks += kit.actions(review + said.buttons(call, sight.arguments, offered), "act")
+    return Rendered(blocks, sight.text, complete=sight.complete, offered=offered)
+
+
+def _decided(call: CallView, sight: _Sight) -> Rendered:
+    """Decided and not yet sent: the author may take it back, and a reviewer may still stop it."""
+    offered = tuple(each for each in call.offered if each == "reject")
+    back = [kit.button(words.TAKE_BACK, ids.TAKE_BACK, call.showing)] if call.take_back else []
+    settled = _settled(call, sight)
+    buttons = kit.actions(back + said.buttons(call, sight.arguments, offered), "act")
+    return Rendered(settled.blocks + buttons, sight.text, complete=sight.complete, offered=offered)
+
+
+def _settled(call: CallView, sight: _Sight) -> Rendered:
+    blocks = [kit.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
+    notes = said.warnings(sight.arguments) + _cut_note(sight)
+    blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + _words_of_others(call)
+    blocks += kit.context(notes + said.people_lines(call))
+    return Rendered(blocks, sight.text, complete=sight.complete)
+
+
+def _what(sight: _Sight) -> Json:
+    note = rows.shape_note(sight.arguments)
+    start = sight.tool + ([kit.words("\n"), *note] if note else [])
+    return kit.rich(rows.row_elements(sight.fitted.rows, start=start))
+
+
+def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
+    """The arguments, and after an edit what it changed before what it left."""
+    if not said.is_edited(call):
+        return [_what(sight)]
+    proposed = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_CARD)
+    changes = diffs.compare(proposed, sight.arguments)
+    changed = [change for change in changes if not change.is_same]
+    start = [*sight.tool, kit.words("\n"), kit.words(words.EDITED, bold=True)]
+    elements = diffs.change_elements(changed[: limits.CHANGES], limits.CHANGED_VALUE, start=start)
+    more = len(changed) - limits.CHANGES
+    note = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
+    return [kit.rich(elements), *_left_alone(sight, changes), *kit.context(note)]
+
+
+def _left_alone(sight: _Sight, changes: tuple[diffs.Change, ...]) -> list[Json]:
+    same = tuple(change.new for change in changes if change.is_same and change.new)
+    kept = fit(Arguments(sight.arguments.shape, same), limits.CARD_ARGUMENTS // 2)
+    if not kept.rows:
+        return []
+    return [kit.rich(rows.row_elements(kept.rows, start=[kit.words(words.UNCHANGED_LABEL, bold=True)]))]
+
+
+def _told(call: CallView) -> list[Json]:
+    text = said.told(call)
+    return [rows.quote(words.SAID, text, limits.DESCRIPTION)] if text else []
+
+
+def _words_of_others(call: CallView) -> list[Json]:
+    """Reason or answer as typed, and the outcome as the tool wrote it."""
+    blocks: list[Json] = []
+    decided = call.decided
+    if decided is not None and decided.message and decided.message.strip():
+        label = words.ANSWER if decided.decision == "respond" else words.REASON
+        blocks.append(rows.quote(label, decided.message, limits.TYPED))
+    if call.outcome and call.outcome.strip():
+        label = words.ERROR if call.state is CallState.FAILED else words.RESULT
+        blocks.append(rows.quote(label, call.outcome, limits.OUTCOME))
+    return blocks
+
+
+def _missing(call: CallView, sight: _Sight) -> list[str]:
+    """Why there is no Approve on a card that could otherwise have one, or why it is not the whole call."""
+    lines: list[str] = []
+    if not sight.fitted.complete:
+        template = words.SHOWN if "approve" in call.offered and sight.arguments.is_object else words.SHOWN_ONLY
+        lines.append(said.size_line(sight.fitted, template, known=sight.arguments.known))
+    if not sight.tool_whole:
+        lines.append(words.TOOL_CUT)
+    if sight.arguments.suspected:
+        hidden = words.several(sight.arguments.suspected, "value", "values")
+        lines.append(words.SUSPECTED_VALUES.format(count=hidden))
+    return lines if lines or sight.text_whole else [words.TEXT_CUT]
+
+
+def _cut_note(sight: _Sight) -> list[str]:
+    if sight.fitted.complete:
+        return []
+    return [said.size_line(sight.fitted, words.CHARACTERS, known=sight.arguments.known)]
+
+
+def _edit_note(call: CallView, sight: _Sight, offered: tuple[str, ...]) -> list[str]:
+    unavailable = "edit" in call.offered and "edit" not in offered and sight.arguments.is_object
+    return [words.NOT_EDITABLE] if unavailable else []
+
+
+def _review(call: CallView) -> Json:
+    label = said.label(words.REVIEW, call.tool)
+    return kit.button(words.REVIEW, ids.REVIEW, call.showing, style="primary", accessibility_label=label)

@@ -1,0 +1,72 @@
+"""Why a call cannot be decided, waits, or ended: one plain sentence for each code that is stored.
+
+The other half of `blocks.words`: there are the texts of cards and refusals, here those of stored reason codes. A code
+without a sentence says nothing rather than something wrong; a test proves that every code has one.
+"""
+
+from typing import Final
+
+PROBLEMS: Final = {
+    "not_a_tool_call": "This is not a tool call but a question of the agent's own shape, which has no safe answer from here. Answer it in the agent's own interface.",
+    "no_action_requests": "The agent server sent no calls to decide in this interrupt. Answer it in the agent's own interface.",
+    "configs_do_not_pair": "The agent server did not say for each call what is allowed, so no call can be told apart safely. Answer it in the agent's own interface.",
+    "undecidable_position": "Another call in the same interrupt cannot be decided, and they are answered together.",
+    "shared_id": "Two different questions wait under one id, so an answer could reach the wrong one. Answer them in the agent's own interface.",
+    "unusable_id": "The interrupt's id cannot be used to answer it safely. Answer it in the agent's own interface.",
+    "not_a_call": "This entry is not a tool call.",
+    "no_tool_name": "This entry names no tool.",
+    "no_config": "The agent server did not say what is allowed for this call.",
+    "config_names_another_tool": "What the agent server allows here names another tool, so nothing is offered.",
+    "no_allowed_decisions": "The agent server did not list the allowed decisions of this call.",
+    "no_usable_decision": "The agent server allows no decision for this call that can be taken here.",
+    "arguments_not_an_object": "The arguments are not an object of names and values, so the call can be neither approved nor edited.",
+    "nobody_may": "Nobody may decide this tool here. Ask an operator to add a reviewer to the policy.",
+    "other_position": "Call {positions} of the same interrupt cannot be decided by anybody, and they are answered together.",
+    "no_tenant": "The policy no longer has this tenant.",
+}
+WHYS: Final = {
+    "thread_moved_on": "The agent moved on, or somebody answered it elsewhere.",
+    "answered_elsewhere": "Somebody answered this outside Slack. What is shown as the outcome is theirs.",
+    "moved_server": "The policy now points to another agent server or identity, so nothing was sent to either.",
+    "poisoned": "The agent server stored an answer that it cannot use, and no later answer can change that.",
+    "unanswerable": "The agent server no longer takes an answer for this call.",
+    "raised": "The tool failed while it ran. Whether it had an effect is not known; check before asking again.",
+    "cut_off": "The run was stopped before it said what happened. Check the target system before asking again.",
+    "stuck": "The agent server says that it is busy and shows no run. Ask an operator to look.",
+    "not_resent": "It is not known whether the agent server took the decision, and this tool's decisions are never sent twice. Check the target system.",
+    "too_many_attempts": "The decision did not reach the agent server in several attempts. Ask an operator to look.",
+    "raced": "Another client answered within a second of ours: it is possible that the tool ran twice. Check the target system now.",
+    "possibly_twice": "Two runs carry this decision: it is possible that the tool ran twice. Check the target system now.",
+    "agent_unreachable": "Waiting: the agent server cannot be reached. It is sent as soon as it is back.",
+    "agent_refused": "Waiting: the agent server refused it for now. It is looked at again shortly.",
+    "thread_busy": "Waiting: the agent is busy with something else.",
+    "cannot_confirm": "Waiting: Slack cannot be asked just now whether the reviewer may still decide.",
+    "paused": "Sending is paused here. Decisions are kept and sent when an operator resumes.",
+    "not_taken": "Waiting: the last attempt did not reach the agent server, so it is sent again.",
+    "lease_lost": "Waiting for a worker.",
+    "voided_authority": "The decision was taken back because its author may no longer decide this. It needs a new one.",
+    "voided_policy": "The decision was taken back because the policy changed. It needs a new one.",
+    "voided_unsendable": "The decision could not be sent as it stands and was taken back. It needs a new one.",
+    "taken_back": "The decision was taken back by its author.",
+    "not_rejectable": "Time is up, and a call in this interrupt cannot be rejected.",
+    "held_by_policy": "Time is up, and the policy says to hold it.",
+    "not_in_time": "It was not sent in time.",
+    "unknown_outcome": "It was sent, and nobody can tell yet whether it ran.",
+    "reopened": "An operator opened it again.",
+}
+
+
+def problem_text(code: str, **facts: str) -> str | None:
+    """Why a call cannot be decided here."""
+    text = PROBLEMS.get(code)
+    return text.format(**facts) if text else None
+
+
+def why_text(code: str) -> str:
+    """Why a review waits or ended, or nothing for a code without words."""
+    return WHYS.get(code, "")
+
+# Above or beside the inputs of a modal.
+CHOOSE: Final = "Choose a decision for this call."
+EMPTY_ANSWER: Final = "Write what the agent should read as the tool's result."
+GAP: Final = "A call on this page has no decision yet."

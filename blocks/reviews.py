@@ -1,0 +1,110 @@
+"""The private view of one call in full, page by page, with the decision on the last page.
+
+It exists because nobody may approve what was not fully shown: Approve is offered on the last page, once this reader has
+been shown every other. It must not keep count itself: which pages were seen comes with the view-model, and the
+listener records the page that ``RenderedView`` says was drawn.
+"""
+
+from dataclasses import dataclass, replace
+
+from blocks import call as said
+from blocks import forms, ids, kit, limits, rows, words
+from blocks.args import Arguments, parse, read_arguments
+from blocks.fitting import Pages, deal
+from blocks.kit import Json
+from blocks.modals import banner_blocks
+from blocks.models import CallState, CallView, Mask, Offer, RenderedView, ReviewView
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    """The pages of a call and where its reader stands."""
+
+    arguments: Arguments
+    dealt: Pages
+    page: int
+    unseen: int
+    tool: list[Json]
+    tool_whole: bool
+
+    @property
+    def is_short_enough(self) -> bool:
+        return self.dealt.complete and self.tool_whole
+
+    @property
+    def is_at_end(self) -> bool:
+        return self.page == len(self.dealt.pages) - 1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reader has been shown everything and has come to its end."""
+        return self.is_short_enough and not self.unseen and self.is_at_end
+
+
+def review_modal(review: ReviewView) -> RenderedView:
+    """One page of a call. Values only suspected to be secret are shown: this view is what people are sent to for them."""
+    call = in_private(review.call, reveal=review.reveal)
+    book = _open_at(call, review)
+    offered = said.offers(call, book.arguments, complete=book.is_complete) if call.state is CallState.WAITING else ()
+    blocks = [*banner_blocks(review.banner), *_page(call, book), *_turns(call, book)]
+    blocks += kit.context(said.state_lines(call) + said.people_lines(call) + said.notice_lines(call))
+    blocks += forms.decision_inputs(call, review.draft, offered) if offered else []
+    submit = {"submit": words.SUBMIT_REVIEW} if offered else {}
+    callback_id = ids.CALLBACK_REVIEW
+    view = kit.modal(
+        words.TITLE_REVIEW, blocks, callback_id=callback_id, showing=call.showing, close=words.CLOSE, **submit
+    )
+    offer = Offer(call.position, offered, complete=book.is_complete)
+    return RenderedView(view, (offer,), book.page, len(book.dealt.pages))
+
+
+def page_count(call: CallView, *, reveal: bool = False) -> int:
+    """How many pages the private view of a call has."""
+    call = in_private(call, reveal=reveal)
+    return len(deal(read_arguments(parse(call.arguments, call.masks))).pages)
+
+
+def in_private(call: CallView, *, reveal: bool = False) -> CallView:
+    """The call as it may stand in a private view: suspected values open, declared ones only to whom they are revealed."""
+    masks: tuple[Mask, ...] = () if reveal else tuple(each for each in call.masks if each.declared)
+    return replace(call, masks=masks)
+
+
+def _open_at(call: CallView, review: ReviewView) -> _Book:
+    arguments = read_arguments(parse(call.arguments, call.masks))
+    dealt = deal(arguments)
+    page = min(max(review.page, 0), len(dealt.pages) - 1)
+    unseen = len(set(range(len(dealt.pages))) - review.seen - {page})
+    tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)
+    return _Book(arguments, dealt, page, unseen, tool, whole)
+
+
+def _page(call: CallView, book: _Book) -> list[Json]:
+    note = rows.shape_note(book.arguments)
+    start = book.tool + ([kit.words("\n"), *note] if note else [])
+    told = said.told(call) if book.page == 0 else None
+    return [
+        *kit.context([words.RISK] if call.risk == "high" else []),
+        kit.rich(rows.row_elements(book.dealt.pages[book.page], start=start)),
+        *([rows.quote(words.SAID, told, limits.DESCRIPTION)] if told else []),
+        *kit.context([*said.warnings(book.arguments), *_page_line(book)]),
+    ]
+
+
+def _page_line(book: _Book) -> list[str]:
+    places = {"page": book.page + 1, "pages": len(book.dealt.pages)}
+    if not book.is_short_enough:
+        return [words.TOO_MANY_PAGES.format(**places)]
+    if len(book.dealt.pages) == 1:
+        return []
+    if book.unseen and book.is_at_end:
+        missing = words.several(book.unseen, "page was", "pages were")
+        return [words.PAGES_LEFT.format(missing=missing, **places)]
+    return [(words.PAGE_OF if book.is_complete else words.READ_FIRST).format(**places)]
+
+
+def _turns(call: CallView, book: _Book) -> list[Json]:
+    buttons = [kit.button(words.LAST_PAGE, ids.PAGE_BACK, call.showing)] if book.page else []
+    if not book.is_at_end:
+        buttons.append(kit.button(words.NEXT_PAGE, ids.PAGE_NEXT, call.showing))
+    return kit.actions(buttons, "pages")

@@ -1,0 +1,66 @@
+"""The message above the calls of one interrupt: what waits together, how far it is, and the way to decide it at once.
+
+It exists because the agent goes on only when all calls of an interrupt are decided. It decides nothing itself and must
+not offer Approve.
+"""
+
+from typing import Final
+
+from blocks import call as said
+from blocks import fallback, ids, kit, limits, rows, words
+from blocks.args import name_text, parse, read_arguments
+from blocks.kit import Json
+from blocks.models import CallState, CallView, Rendered, RootView
+from blocks.text import cut_by_weight, cut_marked, on_one_line
+
+_UNDECIDED: Final = (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
+
+
+def root_card(root: RootView) -> Rendered:
+    """All calls of an interrupt in request order, each with its state; the first of them where there are many."""
+    total = len(root.calls)
+    done = sum(call.state not in _UNDECIDED for call in root.calls)
+    title = (words.TOGETHER if done < total else words.TOGETHER_DONE).format(count=words.count(total))
+    progress = (words.PROGRESS if done < total else words.PROGRESS_ALL).format(done=done, total=total)
+    notices = [words.quoted(line) for line in root.notices[: limits.NOTICES]]
+    blocks = [kit.header(title), _list(root), *kit.context(_more(root))]
+    blocks += kit.context([*_people(root, progress), *notices])
+    blocks += kit.actions(_button(root), "act")
+    return Rendered(blocks, fallback.root_text(root, title, progress))
+
+
+def _list(root: RootView) -> Json:
+    items = [kit.lines(_item(call)) for call in root.calls[: limits.ROOT_CALLS]]
+    return kit.rich([{"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}])
+
+
+def _item(call: CallView) -> list[Json]:
+    item = [kit.words(words.STATE_WORDS[call.state], italic=True)]
+    if call.decided is not None and call.decided.user is not None and ids.is_user(call.decided.user):
+        item += [kit.words(f" {words.BY} "), kit.person(call.decided.user)]
+    if call.title or call.risk == "high":
+        title = cut_marked(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
+        item.append(kit.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
+    item += [kit.words("  "), kit.code(cut_by_weight(name_text(call.tool[: limits.ROOT_TOOL + 1]), limits.ROOT_TOOL))]
+    shown = rows.preview(read_arguments(parse(call.arguments, call.masks), reach=limits.READ_ROOT), limits.ROOT_PREVIEW)
+    return item + ([kit.words("  "), kit.code(shown)] if shown else [])
+
+
+def _more(root: RootView) -> list[str]:
+    more = len(root.calls) - limits.ROOT_CALLS
+    if more <= 0:
+        return []
+    template = words.MORE_CALLS if root.reviewable else words.MORE_CALLS_SETTLED
+    return [template.format(count=words.count(more))]
+
+
+def _people(root: RootView, progress: str) -> list[str]:
+    if not root.calls:
+        return [progress]
+    first, *rest = said.people_lines(root.calls[0], with_digest=False)
+    return [first, progress, *rest]
+
+
+def _button(root: RootView) -> list[Json]:
+    more = {"style": "primary", "accessibility_label": words.REVIEW_ALL}
+    return [kit.button(words.REVIEW_ALL, ids.REVIEW, root.showing, **more)] if root.reviewable else []

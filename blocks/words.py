@@ -1,0 +1,255 @@
+"""Every text for people: labels, headings, status lines, notices, and one sentence for each refusal.
+
+It exists so that the product speaks with one voice and can be read through in one place. It must not know Block Kit.
+Texts go into mrkdwn unless a name says plain; what others wrote is put in only by ``fill``, escaped and cut.
+Each refusal says what happened and what to do next.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from blocks import limits
+from blocks.ids import is_user
+from blocks.text import cut_marked, escape_mrkdwn, is_plain, on_one_line
+
+BUTTONS: Final = {"approve": "Approve", "edit": "Edit", "reject": "Reject", "respond": "Respond"}
+CHOICES: Final = {"approve": "Approve", "edit": "Edit…", "reject": "Reject", "respond": "Respond"}
+DONE: Final = {
+    "approve": "Approved",
+    "edit": "Approved with an edit",
+    "reject": "Rejected",
+    "respond": "Answered",
+}
+REVIEW: Final = "Review"
+REVIEW_ALL: Final = "Review all"
+TAKE_BACK: Final = "Take back"
+STOP: Final = "Reject instead"
+READ_ALL: Final = "Read all of call {number}"
+NEXT_PAGE: Final = "Next page"
+LAST_PAGE: Final = "Previous page"
+
+# Above a call.
+UNTITLED: Final = "Call waiting"
+UNTITLED_SETTLED: Final = "Tool call"
+HIGH_RISK: Final = "High risk: {title}"
+NUMBERED: Final = "{title} ({number} of {total})"
+TOOL: Final = "Tool"
+NO_ARGUMENTS: Final = "No arguments"
+MISSING: Final = "The agent sent no arguments at all"
+SAID: Final = "The agent says"
+REASON: Final = "Reason"
+ANSWER: Final = "Answer"
+RESULT: Final = "Result"
+ERROR: Final = "Error"
+AS_TEXT: Final = "text"
+GOES_ON: Final = " … goes on"
+GOES_ON_FROM: Final = "… "
+EDITED: Final = "Edited"
+UNCHANGED_LABEL: Final = "Unchanged"
+ARROW: Final = "becomes"
+LEFT_OUT: Final = "left out"
+ADDED: Final = "nothing"
+
+# Below a call.
+SHOWN: Final = "*{shown} of {total} characters shown.* Read all of it to approve."
+SHOWN_ONLY: Final = "*{shown} of {total} characters shown.* Press Review to read all of it."
+CHARACTERS: Final = "{shown} of {total} characters shown"
+ABOUT: Final = "about {count}"
+TOOL_CUT: Final = "*The tool's name is too long to show here.* Press Review to read all of it."
+TEXT_CUT: Final = "*Too long to be read out in full.* Press Review to read all of it and approve."
+HIDDEN_VALUES: Final = "{count} hidden as secret by the policy."
+SUSPECTED_VALUES: Final = "*{count} hidden: may be a secret.* Press Review to see it before you approve."
+ESCAPES: Final = "⚠️ *{count} written out* like `\\u202e`, because it cannot be seen or may deceive."
+RIGHT_TO_LEFT: Final = "⚠️ *Contains right-to-left letters*, so the order on screen may differ from the order sent."
+LOOKALIKE: Final = "⚠️ *Contains letters that look like others.* Check names and addresses letter by letter."
+NOT_AN_OBJECT: Final = (
+    "⚠️ *These arguments are not an object of names and values*, so the call can be neither approved nor edited."
+)
+NOT_EDITABLE: Final = "Too long to edit here."
+ASKED_BY: Final = "Asked by {who}"
+NOBODY_KNOWN: Final = "an unknown person"
+IN_TENANT: Final = "in {tenant}"
+DECIDE_BY: Final = "Decide by {when}"
+OPEN_THREAD: Final = "Open the thread"
+QUORUM: Final = "Needs {needed} approvals, has {has}"
+AND_MORE: Final = "and {count} more"
+DOT: Final = "  ·  "
+
+# A state: an emoji with its word, and what it means.
+STATES: Final = {
+    "waiting": "🕓 *Waiting* for a decision",
+    "decided": "🕓 *Decided*, not sent yet",
+    "sending": "📤 *Sending* to the agent server",
+    "sent": "📨 *Sent*, the outcome is not known yet",
+    "executed": "✅ *Ran*",
+    "failed": "❌ *Failed*: the tool answered with an error",
+    "rejected": "🚫 *Rejected*: the tool did not run",
+    "answered": "💬 *Answered*: the tool did not run, the agent has the answer",
+    "taken": "📬 *Taken*: the agent server took the decision and shows no result",
+    "superseded": "↪️ *Superseded*: this call is no longer the one that waits. Nothing was run from here",
+    "expired": "⌛ *Expired*: nobody decided in time, so it was rejected and did not run",
+    "broken": "⚠️ *Broken*: the agent server cannot go on from here. Ask an operator to repair it",
+    "unknown": "❓ *Unknown*: it was sent, and nobody can tell yet whether it ran. Check before you ask for it again",
+    "held": "⏸️ *Held*: time is up and it cannot be rejected automatically. Ask an operator to reopen it",
+    "read_only": "🔒 *Cannot be decided here*",
+}
+STATE_WORDS: Final = {
+    "waiting": "🕓 waiting", "decided": "🕓 decided", "sending": "📤 sending", "sent": "📨 sent", "executed": "✅ ran",
+    "failed": "❌ failed", "rejected": "🚫 rejected", "answered": "💬 answered", "taken": "📬 taken",
+    "superseded": "↪️ superseded", "expired": "⌛ expired", "broken": "⚠️ broken", "unknown": "❓ unknown",
+    "held": "⏸️ held", "read_only": "🔒 cannot be decided here",
+}  # fmt: skip
+BY: Final = "by"
+BY_WHOM: Final = "*{done}* by {who}"
+BY_PLACET: Final = "Placet"
+AFTER: Final = "after {span}"
+
+# The message above a batch.
+TOGETHER: Final = "{count} calls wait together"
+TOGETHER_DONE: Final = "{count} calls, all decided"
+PROGRESS: Final = "{done} of {total} decided: the agent goes on when all are"
+PROGRESS_ALL: Final = "All {total} decided"
+MORE_CALLS: Final = "*And {count} more.* Press Review all to see every call."
+MORE_CALLS_SETTLED: Final = "*And {count} more.*"
+
+# Confirm dialog of a high-risk approval; plain text.
+CONFIRM_TITLE: Final = "Approve this high-risk call?"
+CONFIRM: Final = "It runs as soon as the agent server takes it, and Placet cannot undo it."
+CONFIRM_TOOL: Final = "Tool: {tool}."
+CONFIRM_TARGET: Final = "{name}: {value}."
+CONFIRM_YES: Final = "Approve"
+CONFIRM_NO: Final = "Go back"
+LABEL_THIS: Final = "{verb} this call"
+LABEL_TOOL: Final = "{verb} {tool}"
+
+# The text that is read out instead of the blocks.
+FALLBACK_WAITING: Final = "{title}: a call waits for a decision."
+FALLBACK_TOOL: Final = "Tool: {tool}."
+FALLBACK_ARGUMENTS: Final = "Arguments: {arguments}"
+FALLBACK_EDITED: Final = "Edited arguments: {arguments}"
+FALLBACK_CUT: Final = "Not all of it is in this text ({shown} of {total} characters): open Review to read the rest."
+FALLBACK_HIDDEN: Final = "Some values are hidden: open Review to see them."
+
+# Modals; plain text.
+TITLE_REJECT: Final = "Reject this call"
+TITLE_RESPOND: Final = "Answer for the tool"
+TITLE_EDIT: Final = "Edit the arguments"
+TITLE_REVIEW: Final = "Review the call"
+TITLE_BATCH: Final = "Review {calls}"
+TITLE_CONFIRM: Final = "Approve this?"
+SUBMIT_REJECT: Final = "Reject"
+SUBMIT_RESPOND: Final = "Send answer"
+SUBMIT_EDIT: Final = "See changes"
+SUBMIT_REVIEW: Final = "Send decision"
+SUBMIT_NEXT: Final = "Next"
+SUBMIT_BATCH: Final = "Send decisions"
+SUBMIT_CONFIRM: Final = "Approve this"
+CANCEL: Final = "Cancel"
+CLOSE: Final = "Close"
+LATER: Final = "Later"
+BACK_TO_EDIT: Final = "Back to editing"
+WHY: Final = "Reason. The agent reads this."
+YOUR_ANSWER: Final = "Your answer. The agent reads it as the tool's result."
+EDITED_JSON: Final = "Arguments as JSON"
+EDIT_HINT: Final = (
+    "Numbers stay as you write them. Use straight quotes. Names and values can be changed, the tool cannot."
+)
+EDIT_LOST: Final = "If you close this window, what you typed since you last pressed a button is lost."
+CANNOT_EDIT_LONG: Final = "These arguments have {count} characters and cannot be edited here: the form holds {most}. You can reject the call and tell the agent what to change."
+CANNOT_EDIT_HIDDEN: Final = "Some values are hidden, so the arguments cannot be edited as JSON here. You can reject the call and tell the agent what to change."
+CANNOT_EDIT_SHAPE: Final = "These arguments are not an object of names and values, so they cannot be edited. You can reject the call and tell the agent what to change."
+CALL_NUMBER: Final = "Call {number}"
+DECISION: Final = "Decision"
+DECISION_FOR: Final = "Decision for call {number}"
+CALL_OF: Final = "{number} of {total}"
+PAGE_OF: Final = "Page {page} of {pages}"
+READ_FIRST: Final = "*Page {page} of {pages}.* Approve is on the last page, once every page was shown."
+PAGES_LEFT: Final = "*Page {page} of {pages}.* To approve, open every page first: {missing} not shown yet."
+TOO_MANY_PAGES: Final = "*Page {page} of {pages}.* This is too long to be approved here, even page by page. You can reject it, and ask for it in smaller parts."
+BATCH_CUT: Final = (
+    "*{shown} of {total} characters shown*, so Approve is not offered in this list. Open the call to read all of it."
+)
+RISK: Final = "⚠️ *High risk*"
+CONFIRM_CUT: Final = (
+    "*{shown} of {total} characters shown*, so this edit cannot be approved. Go back and make it shorter."
+)
+NOTHING_OFFERED: Final = "You cannot decide this call."
+NOTHING_CHANGED: Final = "Nothing was changed."
+WILL_RUN: Final = "Will run with"
+EXACTLY_THIS: Final = "Digest of exactly this: {digest}"
+
+REFUSALS: Final = {
+    "not_a_reviewer": "You are not a reviewer of this tool here. Ask someone who is, or ask an operator to add you to the policy.",
+    "decision_not_allowed": "The agent does not allow this decision{type} for this call. Choose one of the buttons on the card.",
+    "decision_not_permitted": "The policy does not let you take this decision{type} on this tool. Choose another decision, or ask another reviewer.",
+    "denied": "The policy says that you may not take this decision{type} on this tool. Choose another decision, or ask another reviewer.",
+    "condition_not_met": "The policy lets you decide this tool, but not with these arguments. Ask a reviewer with wider rights.",
+    "joined_too_late": "You became a reviewer after this call was made, and the policy wants somebody who already was one. Ask another reviewer.",
+    "requester_unknown": "It is not known who started this run, so for this tool a call can only be rejected. Reject it, or ask an operator.",
+    "own_request": "You started this run, and the policy wants somebody else to decide this call. Ask another reviewer.",
+    "already_decided": "This call was already decided{by}{at}. The card shows what became of it.",
+    "stale_showing": "What you saw has changed since it was drawn, so nothing was decided. Look at the card again and decide on what it shows now.",
+    "not_fully_shown": "You have not been shown all of this call yet, so it cannot be approved. Press Review, open every page, and approve there.",
+    "expired": "The time to decide this call ran out{at}, and it was not run. If it is still wanted, ask the agent for it again.",
+    "last_minute": "Less than a minute is left, too little to approve safely. You can still reject; if it is wanted, ask the agent for it again.",
+    "gone": "This call is no longer waiting: the agent has moved on or was answered elsewhere. There is nothing left to decide.",
+    "not_decidable": "This call cannot be decided in Slack{problem}. Open it on the agent server, or ask an operator.",
+    "paused": "Sending is paused here. Your decision can be taken and is sent when an operator resumes; nothing more is needed from you.",
+    "unknown_showing": "This button or window is too old to be traced, so nothing was decided. Use the newest card in the channel.",
+    "other_workspace": "This call belongs to another workspace. Decide it there.",
+    "outsider": "You are from outside this workspace, and only its own members decide here. Ask a reviewer of this workspace.",
+    "guest": "Guests cannot decide calls. Ask a full member who is a reviewer.",
+    "deactivated": "This account is deactivated and cannot decide. Ask another reviewer.",
+    "bot_user": "Apps and bots cannot decide calls. A person has to.",
+    "cannot_confirm": "Slack could not be asked just now whether you may decide, so nothing was decided. Try again in a minute.",
+    "invalid_edit": "The edited arguments cannot be sent{problem}. Correct them and send again.",
+    "unchanged_edit_not_allowed": "Nothing was changed, and you may not approve this call as it stands. Change something, or choose another decision.",
+    "empty_answer": "The answer is empty. Write what the agent should read as the tool's result.",
+    "too_late_to_change": "The decision is already on its way to the agent, so it cannot be changed any more. The card shows what becomes of it.",
+    "not_author": "Only the person who decided can take the decision back{by}. If it has not been sent, a reviewer can still reject the call.",
+    "busy": "Somebody else's decision on this call is being recorded right now. Look at the card again in a moment.",
+    "internal": "Something went wrong on our side, and nothing was decided. Try again; if it stays so, tell an operator.",
+}  # fmt: skip
+
+
+def count(number: int) -> str:
+    """A number with commas between thousands."""
+    return f"{number:,}"
+
+
+def several(number: int, one: str, many: str) -> str:
+    """``1 value`` or ``3 values``."""
+    return f"{count(number)} {one if number == 1 else many}"
+
+
+def utc(at: int) -> str:
+    """A moment in words that need no reader's zone: ``2026-01-02 03:04 UTC``."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def moment(at: int) -> str:
+    """A moment in the reader's own zone (Slack's date syntax), with UTC where that cannot be drawn."""
+    return f"<!date^{at}^{{date_short_pretty}} {{time}}|{utc(at)}>"
+
+
+def span(seconds: int) -> str:
+    """A length of time in its largest fitting unit: ``2 min``, ``3 h``, ``5 d``."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{max(0, seconds)} s"
+
+
+def mention(user: str | None, otherwise: str = NOBODY_KNOWN) -> str:
+    """A person as a mention; never anything that only looks like one."""
+    return f"<@{user}>" if user is not None and is_user(user) else otherwise
+
+
+def quoted(text: str, limit: int = limits.NOTICE) -> str:
+    """Words of others inside a line of ours: literal, on one line, cut, escaped."""
+    return cut_marked(escape_mrkdwn(on_one_line(text)), limit)
+
+
+def named(text: str) -> str:
+    """A name from the policy, as it is if it is a plain identifier, else quoted."""
+    return text if is_plain(text) else f"“{quoted(text, limits.TITLE)}”"

@@ -1,0 +1,5 @@
+"""`python -m bot` is `placet`."""
+
+from bot.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Agent servers over HTTP: reading threads, sending answers, thread sync."""

@@ -1,0 +1,193 @@
+"""Thread sync: what is pending on the agent server becomes what is stored.
+
+One reading of one thread (state, then thread row) is compared with the live reviews of that thread; the difference is
+written in one transaction. Level-triggered: whoever calls, and how often, changes nothing but the delay. Truth is the
+state, never a run's output. This module must not know Slack, and never sends an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
+from bot.core.digest import Place, call_digest
+from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
+from bot.core.model import Action, DecisionType, Review, ReviewState, Target
+from bot.core.outcome import tool_call_ids
+from bot.core.policy import TenantPolicy, tool_settings
+from bot.store import messages, reviews
+from bot.store.engine import Store, Tx
+from bot.store.ids import new_id
+
+REQUESTER = re.compile(r"^[UW][A-Z0-9]+$")
+CARD_LIMIT = 8  # more calls than this stand in the root message alone
+WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.HELD)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One reading of one thread; `began` is the database's time before the first request."""
+
+    target: Target
+    row: ThreadRow
+    state: ThreadState
+    began: int
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sighting changed."""
+
+    opened: int = 0
+    closed: int = 0
+    again: bool = False  # the thread was busy or in between: look once more soon
+
+
+async def record_sighting(
+    store: Store, tenant: TenantPolicy, seen: Sighting, *, policy_version: int, settled: bool
+) -> Synced:
+    """Write the difference between a sighting and the store.
+
+    `settled` says that an earlier look saw the same thing: only then may a pending interrupt on an idle or failed
+    thread be called unanswerable, since a pause shows for a moment before the thread's status says so.
+    """
+    if seen.row.status == "busy":
+        return Synced(again=True)
+    parsed = _parse(tenant, seen.state)
+    async with store.begin() as tx:
+        known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
+        mine = [review for review in known if review.tenant == tenant.name]
+        closed = await _close_vanished(tx, mine, parsed, seen)
+        broken, again = await _break_errored(tx, mine, seen, settled=settled)
+        opened = await _open_new(tx, tenant, parsed, seen, policy_version=policy_version)
+    return Synced(opened, closed + broken, again)
+
+
+def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, ...]:
+    def listed(tool: str) -> Sequence[DecisionType] | None:
+        allowed = tool_settings(tenant, tool).decisions
+        return None if allowed is None else [DecisionType(item) for item in allowed]
+
+    return parse_pending([(one.id, one.value, one.response_schema) for one in state.pending], listed)
+
+
+async def _close_vanished(tx: Tx, known: Sequence[Review], parsed: Sequence[ParsedInterrupt], seen: Sighting) -> int:
+    """Supersede waiting reviews whose interrupt is no longer pending, or no longer says what it said.
+
+    Only reviews that were stored before this reading began: a newer one may come from a newer reading.
+    """
+    pending = {(one.interrupt_id, one.content_hash) for one in parsed}
+    closed = 0
+    for review in known:
+        gone = (review.interrupt_id, review.content_hash) not in pending
+        if gone and review.state in WAITING and review.opened_at < seen.began:
+            moved = await reviews.move(tx, review, ReviewState.SUPERSEDED, why="thread_moved_on")
+            closed += moved is not None
+    return closed
+
+
+async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, settled: bool) -> tuple[int, bool]:
+    """Mark reviews broken whose interrupt is listed and cannot be answered any more."""
+    errors = {one.id: one.task_error for one in seen.state.pending}
+    unanswerable = seen.row.status in ("idle", "error")
+    broken, again = 0, False
+    for review in known:
+        if review.interrupt_id not in errors or review.state not in WAITING or review.state is ReviewState.HELD:
+            continue
+        if errors[review.interrupt_id]:
+            broken += await reviews.move(tx, review, ReviewState.BROKEN, why="poisoned") is not None
+        elif unanswerable and settled:
+            broken += await reviews.move(tx, review, ReviewState.BROKEN, why="unanswerable") is not None
+        else:
+            again = again or unanswerable
+    return broken, again
+
+
+async def _open_new(
+    tx: Tx, tenant: TenantPolicy, parsed: Sequence[ParsedInterrupt], seen: Sighting, *, policy_version: int
+) -> int:
+    opened = 0
+    for one in parsed:
+        pending = next(item for item in seen.state.pending if item.id == one.interrupt_id)
+        review = review_from(tenant, one, seen, pending, now=tx.now)
+        if not await reviews.insert_review(tx, review, policy_version=policy_version):
+            continue
+        opened += 1
+        await want_messages(tx, tenant, review)
+        if pending.task_error:
+            await reviews.move(tx, review, ReviewState.BROKEN, why="poisoned")
+    return opened
+
+
+def review_from(
+    tenant: TenantPolicy, one: ParsedInterrupt, seen: Sighting, pending: PendingInterrupt, *, now: int
+) -> Review:
+    """A new review, open and undelivered."""
+    place = Place(os.urandom(16), seen.target.url, seen.row.thread_id, one.interrupt_id)
+    ids = _call_ids(one, seen.state, pending)
+    return Review(
+        id=new_id("r"),
+        tenant=tenant.name,
+        target=seen.target,
+        thread_id=seen.row.thread_id,
+        interrupt_id=one.interrupt_id,
+        content_hash=one.content_hash,
+        shape=one.shape,
+        state=ReviewState.OPEN,
+        why="",
+        salt=place.salt,
+        requester=requester_of(tenant, seen.row.metadata),
+        opened_at=now,
+        delivered_at=None,
+        decide_by=None,
+        settled_at=None,
+        response_schema=one.response_schema,
+        problem=one.problem,
+        version=0,
+        actions=tuple(_action(place, call, call_id) for call, call_id in zip(one.calls, ids, strict=True)),
+    )
+
+
+def _action(place: Place, call: ProposedCall, call_id: str | None) -> Action:
+    return Action(
+        position=call.position,
+        tool=call.tool,
+        args=call.args,
+        args_object=call.args_object,
+        description=call.description,
+        allowed=call.allowed,
+        digest=call_digest(place, call.position, call.tool, call.args, call.allowed),
+        problem=call.problem,
+        tool_call_id=call_id,
+    )
+
+
+def _call_ids(one: ParsedInterrupt, state: ThreadState, pending: PendingInterrupt) -> tuple[str | None, ...]:
+    named = tuple(call.tool_call_id for call in one.calls)
+    if any(named) or one.problem:
+        return named
+    return tool_call_ids(state.messages_for(pending), [(call.tool, call.args) for call in one.calls])
+
+
+def requester_of(tenant: TenantPolicy, metadata: dict[str, Any]) -> str | None:
+    """The Slack user id that the thread's metadata names, or None: anything else is unknown, never guessed."""
+    node: Any = {"metadata": metadata}
+    for part in tenant.requester_path.split("."):
+        node = node.get(part) if isinstance(node, dict) else None
+    return node if isinstance(node, str) and REQUESTER.match(node) else None
+
+
+async def want_messages(tx: Tx, tenant: TenantPolicy, review: Review) -> None:
+    """Ask for the review's messages: one card; or a root, with a card for each of up to eight calls in its thread."""
+    channel = tenant.slack_channel
+    if len(review.actions) == 1:
+        await messages.want_message(tx, review, channel=channel, position=0)
+        return
+    root = await messages.want_message(tx, review, channel=channel)
+    if len(review.actions) <= CARD_LIMIT:
+        for action in review.actions:
+            await messages.want_message(tx, review, channel=channel, position=action.position, parent_id=root)

@@ -1,0 +1,96 @@
+"""From stored people and the policy in force to the core's question "may this person?".
+
+The tables hold what Slack said and when. Facts that are too old make a person unconfirmed: a grant then waits instead of
+resting on a guess. This module must not call Slack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.core.decide import Authority, Permission, Refusal
+from bot.core.lossless import parse
+from bot.core.model import Action, DecisionType, Review, Who
+from bot.core.policy import Call, Person, Requester, TenantPolicy, judge
+from bot.store import people
+from bot.store.engine import Tx
+
+FRESH_MS = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a question of authority rests on: a tenant's policy in one version, and a person."""
+
+    tenant: TenantPolicy
+    policy_version: int
+    person: Person
+
+
+def groups_of_policy(tenant: TenantPolicy) -> frozenset[str]:
+    """Every user group whose membership decides something in this tenant."""
+    return frozenset(rule.group for rule in tenant.reviewers if rule.group)
+
+
+async def known_person(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int) -> Person:
+    """The person as stored. What was read before `fresh_since` (database ms) does not count as known.
+
+    Somebody whom fresh group lists show in no group, and whom no rule names, needs no reading to be refused.
+    """
+    wanted = groups_of_policy(tenant)
+    times = [await people.group_as_of(tx, who.team, group) or 0 for group in sorted(wanted)]
+    member = {group: since for group, since in (await people.groups_of(tx, who.team, who.user)).items() if group in wanted}
+    oldest = min(times, default=tx.now)
+    named = any(rule.user == who.user for rule in tenant.reviewers)
+    row = await people.person(tx, who.team, who.user)
+    if oldest >= fresh_since and not member and not named:
+        return _person(who, row, member, tenant=tenant, known_as_of=oldest)
+    known = row is not None and min(oldest, row.as_of) >= fresh_since
+    return _person(who, row, member, tenant=tenant, known_as_of=min(oldest, row.as_of) if known and row else None)
+
+
+def _person(
+    who: Who, row: people.Person | None, member: Mapping[str, int], *, tenant: TenantPolicy, known_as_of: int | None
+) -> Person:
+    if row is None:
+        return Person(who.team, who.user, groups=member, outsider=None if known_as_of is None else False, known_as_of=known_as_of)
+    same_enterprise = row.enterprise is not None and row.enterprise == tenant.slack_enterprise
+    return Person(
+        team=who.team,
+        user=who.user,
+        home_team=row.home_team,
+        groups=member,
+        deactivated=not row.active,
+        bot=row.bot,
+        guest=row.guest,
+        outsider=row.external and not same_enterprise,
+        known_as_of=known_as_of,
+    )
+
+
+def call_of(review: Review, action: Action, final_args: str | None, requester_now: str | None) -> Call:
+    """The policy's view of one action and what would run."""
+    proposed: Any = parse(action.args, constants=True) if action.args is not None else None
+    return Call(
+        tool=action.tool,
+        allowed=tuple(kind.value for kind in action.allowed),
+        proposed_args=proposed,
+        final_args=proposed if final_args is None else parse(final_args, constants=True),
+        requester=Requester(review.requester, requester_now),
+        opened_at=review.opened_at,
+    )
+
+
+def authority_for(review: Review, standing: Standing, requester_now: str | None = None) -> Authority:
+    """The core's question, closed over what is known. `requester_now` defaults to the requester at opening."""
+    now = review.requester if requester_now is None else requester_now
+
+    def ask(action: Action, decision: DecisionType, final_args: str | None) -> Permission:
+        call = call_of(review, action, final_args, now)
+        verdict = judge(standing.tenant, call, person=standing.person, decision=decision.value)
+        refusal = None if verdict.allowed else Refusal(verdict.why.value)
+        return Permission(verdict.allowed, refusal, verdict.rule or "", standing.policy_version)
+
+    return ask

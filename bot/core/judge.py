@@ -1,0 +1,254 @@
+"""What one look at a thread proves about one dispatch: the decision table, row by row.
+
+An agent server has no idempotency key, so after a send whose answer was lost only its state, its thread status and its
+list of runs can tell. Each row of `TABLE` is one conclusion with its condition; the first that holds is the verdict.
+This module does no reading, waiting or sending, and never says "send again": `ABSENT` is what a caller may build that
+on, after two of them a settling time apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from bot.core.model import DecisionType, Outcome
+from bot.core.observation import Observation, RunRow
+from bot.core.outcome import CallResult, bears_out
+
+__all__ = [
+    "POSSIBLY_TWICE",
+    "RACED_ALARM",
+    "SECOND_LOOK",
+    "TABLE",
+    "Observation",
+    "RunRow",
+    "Verdict",
+    "VerdictKind",
+    "judge",
+    "needs_second_look",
+]
+
+RACE_MS = 1000
+POSSIBLY_TWICE = "possibly_twice"
+RACED_ALARM = "raced"
+
+
+class VerdictKind(StrEnum):
+    """Every conclusion that a look can give."""
+
+    TAKEN = "taken"  # our run is active: follow it, never send again
+    DONE = "done"  # every call has its result, as sent
+    LOST_RACE = "lost_race"  # ours was accepted, and somebody else's answer counted
+    ELSEWHERE = "elsewhere"  # answered without us
+    POISONED = "poisoned"  # a bad answer is stored: the interrupt can never be answered
+    RAISED = "raised"  # our run failed: effect unknown, never again
+    TAKEN_NO_RESULT = "taken_no_result"  # our run ended well and the thread shows no result
+    CUT_OFF = "cut_off"  # our run ended otherwise: effect unknown
+    STUCK = "stuck"  # busy without any run
+    RACED = "raced"  # somebody else's run, made within a second of ours: wait, and raise the alarm
+    WAIT = "wait"  # somebody else's run
+    ABSENT = "absent"  # no trace of ours, and answerable
+    MOVED_ON = "moved_on"  # no longer listed, or with other content
+    UNANSWERABLE = "unanswerable"  # listed, and the thread takes no answer
+
+
+# Seconds until the same verdict must be seen again. State is read before the runs, so a run that ends in between shows
+# itself half: only DONE and TAKEN are believed at first sight. ABSENT has a settling rule of its own.
+SECOND_LOOK: Mapping[VerdictKind, float] = MappingProxyType(
+    {
+        VerdictKind.LOST_RACE: 0.25,
+        VerdictKind.ELSEWHERE: 0.25,
+        VerdictKind.POISONED: 0.25,
+        VerdictKind.RAISED: 0.25,
+        VerdictKind.TAKEN_NO_RESULT: 0.25,
+        VerdictKind.CUT_OFF: 0.25,
+        VerdictKind.STUCK: 2.0,
+        VerdictKind.MOVED_ON: 0.25,
+        VerdictKind.UNANSWERABLE: 0.25,
+    }
+)
+
+
+def needs_second_look(kind: VerdictKind) -> bool:
+    """Whether this verdict closes a dispatch only when a second look agrees."""
+    return kind in SECOND_LOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A conclusion, the outcome of each call as far as it is known, and what an operator must hear."""
+
+    kind: VerdictKind
+    outcomes: tuple[Outcome | None, ...]
+    why: str
+    alarms: tuple[str, ...] = ()
+    raced_by: tuple[str, ...] = field(default=())  # run ids behind the alarms
+
+    @property
+    def settled(self) -> bool:
+        """Whether the dispatch is over once `needs_second_look` is satisfied."""
+        return self.kind is VerdictKind.DONE or self.kind in SECOND_LOOK
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: VerdictKind
+    holds: Callable[[Observation], bool]
+    why: str
+
+
+def judge(seen: Observation) -> Verdict:
+    """The first row of `TABLE` that holds; its last row always does."""
+    row = next(row for row in TABLE if row.holds(seen))
+    racing = _racing(seen)
+    # langgraph dev runs one at a time; measured: two answers at once never gave two effects there.
+    twice = len(seen.ours) > 1 or (bool(racing) and seen.kind != "langgraph")
+    alarms = (POSSIBLY_TWICE,) * twice + (RACED_ALARM,) * bool(racing)
+    return Verdict(row.kind, _outcomes(row.kind, seen, raced=bool(racing)), row.why, alarms, racing)
+
+
+def _our_run_active(seen: Observation) -> bool:
+    return any(run.active for run in seen.ours)
+
+
+def _others_active(seen: Observation) -> bool:
+    return any(run.active for run in seen.foreign)
+
+
+def _as_sent(seen: Observation) -> bool:
+    finals = seen.sent_args or (None,) * len(seen.sent)
+    return all(
+        bears_out(result, decision, final)
+        for result, decision, final in zip(seen.results, seen.sent, finals, strict=True)
+        if result is not None
+    )
+
+
+def _our_run_failed(seen: Observation) -> bool:
+    return any(run.status == "error" for run in seen.ours)
+
+
+def _our_run_ended_well(seen: Observation) -> bool:
+    """Whether a run of ours came to its end.
+
+    Measured: langgraph dev says `success` also when the thread pauses again; Aegra says `interrupted` then, and the
+    same of a run that was cancelled, whose thread becomes `idle`. So on Aegra `interrupted` counts only while another
+    interrupt is pending and no later run can have caused that.
+    """
+    if any(run.status == "success" for run in seen.ours):
+        return True
+    newest = max(seen.runs, key=lambda run: run.created_at, default=None)
+    paused = newest in seen.ours and newest is not None and newest.status == "interrupted"
+    return seen.kind == "aegra" and paused and seen.thread_status == "interrupted" and seen.others_pending
+
+
+def _racing(seen: Observation) -> tuple[str, ...]:
+    """Other runs that were alive together with one of ours and were made within a second of it.
+
+    Two answers that reach Aegra within about ten milliseconds both run. A run that ended before ours was made, such as
+    the one that proposed the call or the answer to a sibling, cannot have raced it.
+    """
+    return tuple(run.run_id for run in seen.foreign if any(_overlap(run, ours) for ours in seen.ours))
+
+
+def _overlap(one: RunRow, other: RunRow) -> bool:
+    near = abs(one.created_at - other.created_at) <= RACE_MS
+    return near and not _over_before(one, other) and not _over_before(other, one)
+
+
+def _over_before(one: RunRow, other: RunRow) -> bool:
+    return not one.active and one.updated_at is not None and one.updated_at < other.created_at
+
+
+def _outcomes(kind: VerdictKind, seen: Observation, *, raced: bool) -> tuple[Outcome | None, ...]:
+    """Each call's own result; for the rest, what the verdict says of calls without one."""
+    blank = _blank(kind, seen, raced=raced)
+    return tuple(
+        (_settled(result, decision) if result is not None else missing)
+        for result, decision, missing in zip(seen.results, seen.sent, blank, strict=True)
+    )
+
+
+def _settled(result: CallResult, decision: DecisionType) -> Outcome:
+    """Older versions write a rejection without the marker; believed only where we sent one."""
+    rejected = result.says_rejected and decision is DecisionType.REJECT
+    return Outcome.REJECTED if rejected else result.outcome
+
+
+def _blank(kind: VerdictKind, seen: Observation, *, raced: bool) -> tuple[Outcome | None, ...]:
+    match kind:
+        case VerdictKind.TAKEN_NO_RESULT:
+            return tuple(_taken(decision, raced=raced) for decision in seen.sent)
+        case VerdictKind.RAISED:
+            return _after_failure(seen)
+        case VerdictKind.CUT_OFF | VerdictKind.STUCK | VerdictKind.UNANSWERABLE:
+            return (Outcome.UNKNOWN,) * len(seen.sent)
+        case VerdictKind.MOVED_ON:
+            return (Outcome.SUPERSEDED,) * len(seen.sent)
+    return (None,) * len(seen.sent)
+
+
+def _taken(decision: DecisionType, *, raced: bool) -> Outcome:
+    """A run of ours carried the rejection and nobody raced it, so it was taken as one."""
+    return Outcome.REJECTED if decision is DecisionType.REJECT and not raced else Outcome.TAKEN
+
+
+def _after_failure(seen: Observation) -> tuple[Outcome | None, ...]:
+    """A lone call without a result, and meant to run, is the one that failed; of several, any may have."""
+    bare = [decision for result, decision in zip(seen.results, seen.sent, strict=True) if result is None]
+    lone = len(bare) == 1 and bare[0] in (DecisionType.APPROVE, DecisionType.EDIT)
+    return (Outcome.FAILED if lone else Outcome.UNKNOWN,) * len(seen.sent)
+
+
+TABLE: tuple[_Row, ...] = (
+    _Row(VerdictKind.TAKEN, _our_run_active, "a run of ours is active"),
+    _Row(VerdictKind.DONE, lambda seen: seen.answered and seen.carried and _as_sent(seen), "every call has its result"),
+    _Row(
+        VerdictKind.LOST_RACE,
+        lambda seen: seen.answered and seen.carried,
+        "our answer was accepted and another one counted",
+    ),
+    _Row(VerdictKind.ELSEWHERE, lambda seen: seen.answered, "every call has a result and no run of ours is known"),
+    _Row(
+        VerdictKind.POISONED,
+        lambda seen: seen.listed and seen.task_error is not None,
+        "the interrupt is listed and its task carries an error",
+    ),
+    _Row(VerdictKind.RAISED, _our_run_failed, "our run failed and shows no result"),
+    # Ours ended while somebody else's run goes on: what it does is not over, so nothing is concluded yet.
+    _Row(
+        VerdictKind.RACED,
+        lambda seen: _others_active(seen) and bool(_racing(seen)),
+        "somebody else's run was made within a second of ours",
+    ),
+    _Row(
+        VerdictKind.WAIT,
+        lambda seen: seen.carried and _others_active(seen),
+        "somebody else's run is active after ours ended",
+    ),
+    _Row(
+        VerdictKind.TAKEN_NO_RESULT,
+        lambda seen: _our_run_ended_well(seen) and not seen.listed,
+        "our run ended and the thread shows no result for the call",
+    ),
+    _Row(VerdictKind.CUT_OFF, lambda seen: seen.carried, "our run ended without a result"),
+    _Row(
+        VerdictKind.STUCK,
+        lambda seen: seen.thread_status == "busy" and not _others_active(seen),
+        "the thread is busy and no run is active",
+    ),
+    _Row(
+        VerdictKind.WAIT,
+        lambda seen: seen.thread_status == "busy" or _others_active(seen),
+        "somebody else's run is active",
+    ),
+    _Row(
+        VerdictKind.ABSENT,
+        lambda seen: seen.listed and seen.same_digest and seen.thread_status == "interrupted",
+        "pending as it was shown, and no trace of ours",
+    ),
+    _Row(VerdictKind.MOVED_ON, lambda seen: not (seen.listed and seen.same_digest), "the thread moved on"),
+    _Row(VerdictKind.UNANSWERABLE, lambda seen: seen.listed, "listed, and the thread takes no answer"),
+)

@@ -1,0 +1,59 @@
+"""Tool and identity patterns: names in which `*` stands for any run of characters, also an empty one.
+
+Nothing else is a wildcard, and case counts, because a tool's name comes from the agent: whatever is not matched
+literally is not matched. Every function takes time proportional to the product of both lengths at worst, so a
+hostile name cannot stall the bot. This module must not know what the names stand for.
+"""
+
+from __future__ import annotations
+
+STAR = "*"
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether the whole name fits the pattern."""
+    first, *rest = pattern.split(STAR)
+    if not rest:
+        return name == pattern
+    *middle, last = rest
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    # Leftmost fits are enough: taking a later one only leaves less room for the pieces behind it.
+    at, end = len(first), len(name) - len(last)
+    for piece in middle:
+        found = name.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def covers(wide: str, narrow: str) -> bool:
+    """Whether every name that fits `narrow` also fits `wide`.
+
+    A pattern read as a name is its own hardest example: its star is a character that only a star can match.
+    """
+    return matches(wide, narrow)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether some name fits both patterns."""
+    # reach[j]: the part of `one` read so far and other[:j] can produce the same text.
+    reach = [True]
+    for char in other:
+        reach.append(reach[-1] and char == STAR)
+    for char in one:
+        row = [reach[0] and char == STAR]
+        for index, facing in enumerate(other):
+            if STAR in (char, facing):
+                # A star is left empty, or goes on taking the other side's next character.
+                row.append(row[index] or reach[index + 1])
+            else:
+                row.append(char == facing and reach[index])
+        reach = row
+    return reach[-1]
+
+
+def specificity(pattern: str) -> tuple[bool, int]:
+    """Sorts patterns: an exact name first, then by literal characters. The greater is the more specific."""
+    return STAR not in pattern, len(pattern) - pattern.count(STAR)

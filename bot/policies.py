@@ -1,0 +1,52 @@
+"""The policy in force, as every replica sees it at its next transaction.
+
+The newest stored version counts; its text is parsed once per version. This module must not know where a policy file
+came from, nor who may do what.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from bot.core.policy import Policy, TenantPolicy
+from bot.core.policyfile import parse
+from bot.store import policies as stored
+from bot.store.engine import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A stored policy and its version number; version 0 is the empty policy of a store that has none."""
+
+    version: int
+    policy: Policy | None
+
+    def tenant(self, name: str) -> TenantPolicy | None:
+        """The tenant of this name, or None when the policy does not have it."""
+        return self.policy.tenants.get(name) if self.policy else None
+
+    def tenants(self) -> tuple[TenantPolicy, ...]:
+        """All tenants."""
+        return tuple(self.policy.tenants.values()) if self.policy else ()
+
+
+class Policies:
+    """Reads the version in force and remembers its parsed form."""
+
+    def __init__(self) -> None:
+        self._last = InForce(0, None)
+
+    async def in_force(self, tx: Tx) -> InForce:
+        """The policy as this transaction sees it."""
+        current = await stored.current(tx)
+        if current is None:
+            return InForce(0, None)
+        if current.version != self._last.version:
+            self._last = InForce(current.version, parse(current.text))
+        return self._last
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a policy file's text, hex."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,59 @@
+"""The way to the demo's agent: starting a run, and what the tools really did.
+
+The agent's own code is loaded only when a run is asked for, so that Slack alone can be served without it.
+"""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+
+from bot.sandbox.slack.control.guard import read
+from bot.sandbox.slack.lookup import CannotDo, find_person
+from bot.sandbox.slack.records import Json
+from bot.sandbox.slack.wire import world_of
+
+TIMEOUT_S = 30.0
+
+
+class ProposeBody(BaseModel):
+    """A preset's name or the turns themselves, and on whose behalf the agent runs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: str
+    preset: str | None = None
+    turns: list[Any] | None = None
+
+
+async def propose(request: Request) -> Json:
+    """Start an agent run; its calls come back as cards."""
+    body = await read(request, ProposeBody)
+    find_person(world_of(request), body.user)
+    if (body.preset is None) == (body.turns is None):
+        raise CannotDo("name a preset or give turns: one of the two")
+    agent_url = request.app.state.agent_url
+    if agent_url is None:
+        raise CannotDo("this sandbox was started without an agent server")
+    module = importlib.import_module("bot.sandbox.agent.propose")
+    async with httpx.AsyncClient(base_url=agent_url, timeout=TIMEOUT_S, trust_env=False) as client:
+        try:
+            started: Json = await module.propose(client, preset=body.preset, turns=body.turns, user=body.user)
+        except ValueError as unknown:
+            raise CannotDo(str(unknown)) from unknown
+    return started
+
+
+async def effects(request: Request) -> list[Json]:
+    """Return every real tool execution, in order."""
+    return _lines(request.app.state.effects_file)
+
+
+def _lines(path: Path | None) -> list[Json]:
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines() if line]

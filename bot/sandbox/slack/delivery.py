@@ -1,0 +1,43 @@
+"""Getting one parcel to the app by the transport it is configured for, faults included, and keeping a record of it."""
+
+import asyncio
+
+from bot.sandbox.slack.faults import Fault
+from bot.sandbox.slack.parcels import Answer, Parcel
+from bot.sandbox.slack.records import Delivery
+from bot.sandbox.slack.world import World
+
+
+async def deliver(world: World, parcel: Parcel) -> Answer:
+    """Deliver once. A fault may lose the parcel, its answer, or send it twice; the sender sees the first answer."""
+    fault = world.faults.take(f"deliver.{parcel.kind}", "deliver")
+    if fault is None:
+        return await _carry(world, parcel)
+    return await _carry_badly(world, parcel, fault)
+
+
+async def _carry_badly(world: World, parcel: Parcel, fault: Fault) -> Answer:
+    if fault.delay_s:
+        await asyncio.sleep(fault.delay_s)
+    if fault.drop == "before":
+        return _record(world, parcel, Answer(None))
+    if fault.status:
+        return _record(world, parcel, Answer(fault.status))
+    copies = 2 if fault.dup else 1
+    answers = await asyncio.gather(*(_carry(world, parcel) for _ in range(copies)))
+    return Answer(None) if fault.drop == "after" else answers[0]
+
+
+async def _carry(world: World, parcel: Parcel) -> Answer:
+    courier = world.couriers.get(world.app.transport)
+    answer = Answer(None) if courier is None else await courier.carry(parcel)
+    return _record(world, parcel, answer)
+
+
+def _record(world: World, parcel: Parcel, answer: Answer) -> Answer:
+    number = world.deliveries[-1].number + 1 if world.deliveries else 0
+    world.deliveries.append(
+        Delivery(number, parcel.kind, parcel.payload, answer.status, headers=dict(answer.headers), body=answer.sent)
+    )
+    world.bell.ring()
+    return answer

@@ -1,0 +1,126 @@
+"""`placet serve`: the bot in front of a real Slack workspace and real agent servers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+
+import structlog
+import uvicorn
+
+from bot.app import compose
+from bot.core.policyfile import PolicyError, parse
+from bot.errors import ConfigurationError, StoreError
+from bot.policies import text_digest
+from bot.settings import Settings, is_loopback, require_slack
+from bot.store import policies
+from bot.store.engine import Store
+from bot.store.opening import open_store
+
+log = structlog.get_logger("placet")
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT. Raises `ConfigurationError` or `StoreError` before anything listens."""
+    require_slack(settings)
+    listener = _listen(settings)
+    try:
+        store = await open_store(settings.database_url, exclusive=True)
+    except StoreError:
+        listener.close()
+        raise
+    try:
+        await first_policy(settings, store)
+        placet = await compose(settings, store)
+    except BaseException:
+        listener.close()
+        await store.close()
+        raise
+    server = uvicorn.Server(uvicorn.Config(placet.web, log_config=None, access_log=False, timeout_graceful_shutdown=2))
+    stop = asyncio.Event()
+    _on_signals(stop)
+    with contextlib.ExitStack() as signals:
+        # uvicorn would take the signals for itself, and end before the workers do.
+        signals.enter_context(contextlib.suppress(asyncio.CancelledError))
+        serving = asyncio.create_task(server._serve(sockets=[listener]))  # noqa: SLF001 - `serve` without its signals
+        await placet.start()
+        log.info(
+            "Placet is running.",
+            action="started",
+            host=settings.host,
+            port=settings.port,
+            transport=_transport(settings),
+        )
+        await asyncio.wait({serving, asyncio.create_task(stop.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        server.should_exit = True
+        await placet.stop()
+        await serving
+    log.info("Placet has stopped.", action="stopped")
+
+
+def _transport(settings: Settings) -> str:
+    return "socket" if settings.socket_mode else "http"
+
+
+def _on_signals(stop: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as exc:
+        listener.close()
+        raise ConfigurationError(
+            f"PLACET_PORT: {settings.host}:{settings.port} cannot be used ({exc.strerror}): stop what uses it, or choose another."
+        ) from exc
+    listener.listen(128)
+    if not is_loopback(settings.host):
+        log.info("Listening beyond this machine.", action="listening", host=settings.host)
+    return listener
+
+
+async def first_policy(settings: Settings, store: Store) -> None:
+    """Apply PLACET_POLICY to a store without a policy; warn when it is another one than the store's."""
+    text = read_policy(settings)
+    async with store.begin() as tx:
+        current = await policies.current(tx)
+        if current is None and text is None:
+            raise ConfigurationError(
+                "PLACET_POLICY is not set and the database holds no policy: set it to a policy file."
+            )
+        if text is None:
+            return
+        if current is None:
+            await policies.apply(tx, text=text, digest=text_digest(text), by="serve")
+            return
+        known = text_digest(text) in await policies.known_digests(tx)
+    if not known:
+        log.warning(
+            "PLACET_POLICY differs from the stored policy, which stays in force; `placet policy apply` changes it.",
+            action="policy_differs",
+            version=current.version,
+        )
+
+
+def read_policy(settings: Settings) -> str | None:
+    """The text of PLACET_POLICY, parsed once to say what is wrong with it."""
+    if settings.policy_path is None:
+        return None
+    try:
+        text = settings.policy_path.read_text(encoding="utf-8")
+        parse(text)
+    except OSError as exc:
+        raise ConfigurationError(f"PLACET_POLICY: {settings.policy_path} cannot be read ({exc.strerror}).") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigurationError(f"PLACET_POLICY: {settings.policy_path} is not UTF-8 text.") from exc
+    except PolicyError as exc:
+        raise ConfigurationError(f"PLACET_POLICY: {settings.policy_path}: {exc}") from exc
+    return text

@@ -1,0 +1,1 @@
+"""Slack: listeners, private views, message sync, people."""

@@ -1,0 +1,159 @@
+"""One press becomes one stored decision, in one transaction, or one refusal.
+
+What is read, judged and written here happens under the review's lock, so a second replica's press waits for the first and
+then sees it. A redelivered press is answered as the first was. Nothing after the commit may raise: what follows is a row
+for a worker. This module must not draw anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from blocks.notices import refusal_text
+from bot.authority import FRESH_MS, Standing, authority_for, known_person
+from bot.core.decide import Accepted, Intent, Press, Refusal, Refused, decide
+from bot.core.model import Decision, Review, Showing
+from bot.metrics import DECISIONS, REFUSALS
+from bot.policies import Policies
+from bot.slack.payloads import Presser
+from bot.slack.views import facts_of
+from bot.store import audit, decisions, notices, reviews, showings
+from bot.store.engine import Store, Tx
+from bot.store.ids import new_id
+
+# Refusals that mean: what is on the screen is no longer right.
+OUTDATED = frozenset(
+    {Refusal.STALE_SHOWING, Refusal.NOT_FULLY_SHOWN, Refusal.LAST_MINUTE, Refusal.DECISION_NOT_ALLOWED}
+)
+
+# What the press asks for, once the review that its showing names is known.
+Intents = Callable[[Review, Showing], tuple[Intent, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """The place of a private word: a channel, and the thread of the card."""
+
+    channel: str
+    thread_ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A parsed press: by whom, on which showing, under which delivery."""
+
+    presser: Presser
+    showing_id: str
+    delivery_key: str
+    intents: Intents
+    tell: Tell | None = None  # where to say why not; None where the listener answers in the view
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was answered. `review` is None where the showing led to none."""
+
+    refused: Refused | None
+    review: Review | None = None
+    recorded: tuple[Decision, ...] = ()
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the person's standing must be read before the press can be judged."""
+        return self.refused is not None and self.refused.reason is Refusal.CANNOT_CONFIRM
+
+
+class Desk:
+    """Where presses are judged and recorded."""
+
+    def __init__(self, store: Store, policies: Policies) -> None:
+        self._store, self._policies = store, policies
+
+    async def rule(self, asked: Asked) -> Ruling:
+        """Judge and record one press; the commit is done when this returns."""
+        async with self._store.begin() as tx:
+            ruling = await self._ruled(tx, asked)
+        if ruling.refused:
+            REFUSALS.labels(reason=ruling.refused.reason.value).inc()
+        for decision in ruling.recorded:
+            DECISIONS.labels(type=decision.type.value).inc()
+        return ruling
+
+    async def _ruled(self, tx: Tx, asked: Asked) -> Ruling:
+        earlier = await decisions.earlier_answer(tx, asked.delivery_key)
+        if earlier is not None:
+            return Ruling(_refused_from(earlier))
+        showing = await showings.load_showing(tx, asked.showing_id)
+        review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
+        if showing is None or review is None:
+            return await self._refuse(tx, asked, None, Refused(Refusal.UNKNOWN_SHOWING))
+        result = await self._judged(tx, asked, review, showing)
+        if isinstance(result, Accepted):
+            return await self._record(tx, asked, review, result)
+        return await self._refuse(tx, asked, review, result)
+
+    async def _judged(self, tx: Tx, asked: Asked, review: Review, showing: Showing) -> Accepted | Refused:
+        in_force = await self._policies.in_force(tx)
+        tenant = in_force.tenant(review.tenant)
+        if tenant is None:
+            return Refused(Refusal.GONE)
+        person = await known_person(tx, tenant, asked.presser.who, fresh_since=tx.now - FRESH_MS)
+        if asked.presser.foreign:
+            # Slack's own word in a signed payload: enough to refuse, also before users.info was read.
+            person = replace(person, outsider=person.outsider is not False, home_team=asked.presser.home_team)
+        press = Press(asked.presser.who, showing, asked.intents(review, showing), tx.now)
+        return decide(review, press, authority_for(review, Standing(tenant, in_force.version, person)))
+
+    async def _record(self, tx: Tx, asked: Asked, review: Review, accepted: Accepted) -> Ruling:
+        named = tuple(replace(decision, id=new_id("dec")) for decision in accepted.decisions)
+        stored = await decisions.insert_decisions(tx, review, named, delivery_key=asked.delivery_key)
+        if stored is None:
+            return Ruling(Refused(Refusal.ALREADY_DECIDED), review)
+        await decisions.remember_answer(tx, asked.delivery_key, "{}")
+        return Ruling(None, stored, named)
+
+    async def _refuse(self, tx: Tx, asked: Asked, review: Review | None, refused: Refused) -> Ruling:
+        """Audit the refusal; a press on something outdated also asks for the card to be drawn anew."""
+        if review is not None and refused.reason in OUTDATED:
+            await reviews.touch(tx, review.id)
+        if refused.reason is not Refusal.CANNOT_CONFIRM:
+            await decisions.remember_answer(tx, asked.delivery_key, _refused_text(refused))
+        tenant = review.tenant if review else audit.EVERYONE
+        if asked.tell is not None:
+            await self._tell(tx, asked, asked.tell, tenant=tenant, refused=refused)
+        content = {"reason": refused.reason.value, "showing": asked.showing_id}
+        await audit.record(
+            tx,
+            tenant=tenant,
+            kind="press.refused",
+            review_id=review.id if review else None,
+            position=refused.position,
+            actor=audit.slack_actor(asked.presser.who),
+            content=content,
+        )
+        return Ruling(refused, review)
+
+    @staticmethod
+    async def _tell(tx: Tx, asked: Asked, tell: Tell, *, tenant: str, refused: Refused) -> None:
+        """Say why in private, once for each delivery."""
+        await notices.add_notice(
+            tx,
+            tenant=tenant,
+            channel=tell.channel,
+            user=asked.presser.user,
+            thread_ts=tell.thread_ts,
+            text=refusal_text(refused.reason.value, **facts_of(refused)),
+            key=f"{asked.presser.team}:{asked.delivery_key}",
+        )
+
+
+def _refused_text(refused: Refused) -> str:
+    return json.dumps({"reason": refused.reason.value, "position": refused.position, "facts": dict(refused.facts)})
+
+
+def _refused_from(answer: str) -> Refused | None:
+    """The first answer to a delivery, read back: `{}` was a decision."""
+    held = json.loads(answer)
+    return Refused(Refusal(held["reason"]), held["position"], held["facts"]) if held else None

@@ -1,0 +1,68 @@
+"""The workspaces that the app is installed in, and a client for each.
+
+One bot token for now; `auth.test` at start says whose it is, and Bolt is told instead of asking again at every request. A
+second workspace is one more entry here. This module must not know tenants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import ConfigurationError, InstallationRevoked, RateLimited, SlackError, SlackUnavailable
+from bot.slack import api
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One workspace with the app in it."""
+
+    team: str
+    bot_id: str
+    bot_user: str
+    client: AsyncWebClient
+
+
+@dataclass(slots=True)
+class Installations:
+    """All of them, by team id."""
+
+    by_team: dict[str, Installation] = field(default_factory=dict)
+
+    def client(self, team: str) -> AsyncWebClient | None:
+        """The client for a workspace, or None where the app is not installed."""
+        found = self.by_team.get(team)
+        return found.client if found else None
+
+    def authorize(self, team_id: str | None) -> AuthorizeResult:
+        """Bolt's question for each request. A press from a workspace without the app is let through to be refused."""
+        found = self.by_team.get(team_id or "") or next(iter(self.by_team.values()))
+        return AuthorizeResult(
+            enterprise_id=None,
+            team_id=found.team,
+            bot_token=found.client.token,
+            bot_id=found.bot_id,
+            bot_user_id=found.bot_user,
+        )
+
+
+async def identify(client: AsyncWebClient) -> Installation:
+    """Ask Slack whose token this is.
+
+    Raises `ConfigurationError` when the token is refused, `SlackUnavailable` when Slack cannot be asked.
+    """
+    try:
+        told = await api.call(client.auth_test())
+    except InstallationRevoked as exc:
+        raise ConfigurationError(
+            f"Slack refuses SLACK_BOT_TOKEN ({exc.code}): copy the token again from the app's OAuth page."
+        ) from exc
+    except RateLimited as exc:
+        raise SlackUnavailable("Slack asks us to wait before it says whose token this is", code=exc.code) from exc
+    except SlackError as exc:
+        if isinstance(exc, SlackUnavailable):
+            raise
+        raise ConfigurationError(f"Slack answers auth.test with {exc.code}: check SLACK_BOT_TOKEN.") from exc
+    return Installation(str(told["team_id"]), str(told.get("bot_id", "")), str(told.get("user_id", "")), client)

@@ -1,0 +1,208 @@
+"""Slack's interaction payloads, read into a few frozen records.
+
+Bytes from outside enter here: every field that is used is checked for type, everything else is dropped. Nothing in
+a payload is believed for authority: a showing id is looked up, the person is looked up, and `value`, `private_metadata`
+and the message's text are never more than that id. Shapes: SLACK payload reference, block_actions and view_submission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.core.model import Who
+
+InputValue = str | tuple[str, ...] | None
+
+
+class MalformedPayload(ValueError):
+    """The payload is not one that Slack sends."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class _Team(_Part):
+    id: str
+
+
+class _User(_Part):
+    id: str
+    team_id: str | None = None
+
+
+class _Option(_Part):
+    value: str
+
+
+class _Element(_Part):
+    type: str = ""
+    value: str | None = None
+    selected_option: _Option | None = None
+    selected_options: list[_Option] | None = None
+
+
+class _State(_Part):
+    values: dict[str, dict[str, _Element]] = Field(default_factory=dict)
+
+
+class _View(_Part):
+    id: str
+    hash: str = ""
+    callback_id: str = ""
+    private_metadata: str = ""
+    root_view_id: str | None = None
+    app_installed_team_id: str | None = None
+    state: _State = Field(default_factory=_State)
+
+
+class _Action(_Element):
+    action_id: str
+    block_id: str = ""
+    action_ts: str = ""
+
+
+class _Container(_Part):
+    message_ts: str | None = None
+    channel_id: str | None = None
+    thread_ts: str | None = None
+
+
+class _Body(_Part):
+    team: _Team | None = None
+    user: _User
+    trigger_id: str = ""
+    container: _Container | None = None
+    actions: list[_Action] = Field(default_factory=list)
+    view: _View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Presser:
+    """Who pressed, through which installation. `home_team` differs from `team` for people of another workspace."""
+
+    team: str
+    user: str
+    home_team: str | None
+
+    @property
+    def who(self) -> Who:
+        """The person within the installation's workspace."""
+        return Who(self.team, self.user)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether Slack says that the person's own workspace is another one."""
+        return self.home_team is not None and self.home_team != self.team
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The open modal that a payload came from."""
+
+    id: str
+    hash: str
+    callback_id: str
+    showing_id: str
+    values: Mapping[str, InputValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A pressed button or a changed choice."""
+
+    presser: Presser
+    action_id: str
+    block_id: str
+    value: str
+    chosen: str | None
+    action_ts: str
+    trigger_id: str
+    channel: str | None = None
+    message_ts: str | None = None
+    thread_ts: str | None = None
+    view: View | None = None
+
+    @property
+    def delivery_key(self) -> str:
+        """The same for a redelivery of the same press, and for no other."""
+        return f"click:{self.presser.team}:{self.presser.user}:{self.action_ts}:{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A submitted modal."""
+
+    presser: Presser
+    view: View
+
+    @property
+    def delivery_key(self) -> str:
+        """The same for a redelivery of the same submission, and for no other."""
+        return f"submit:{self.presser.team}:{self.presser.user}:{self.view.id}:{self.view.hash}:{self.view.showing_id}"
+
+
+def _value(element: _Element) -> InputValue:
+    if element.selected_options is not None:
+        return tuple(option.value for option in element.selected_options)
+    return element.selected_option.value if element.selected_option else element.value
+
+
+def _view(view: _View | None) -> View | None:
+    """Inputs by block id: each of our input blocks holds one element."""
+    if view is None:
+        return None
+    values = {
+        block: _value(element) for block, held in view.state.values.items() for element in list(held.values())[:1]
+    }
+    return View(view.id, view.hash, view.callback_id, view.private_metadata, values)
+
+
+def _read(body: Mapping[str, Any]) -> _Body:
+    try:
+        return _Body.model_validate(dict(body))
+    except ValidationError as exc:
+        raise MalformedPayload("this payload lacks what Slack always sends") from exc
+
+
+def _presser(body: _Body) -> Presser:
+    """The installation's team first from the view, as Bolt resolves it; an org-wide install has no `team`."""
+    team = (body.view and body.view.app_installed_team_id) or (body.team and body.team.id) or body.user.team_id
+    if not team:
+        raise MalformedPayload("this payload names no workspace")
+    return Presser(team, body.user.id, body.user.team_id)
+
+
+def parse_click(body: Mapping[str, Any]) -> Click:
+    """A block_actions payload. Raises `MalformedPayload`."""
+    read = _read(body)
+    if not read.actions:
+        raise MalformedPayload("this payload holds no action")
+    action, box = read.actions[0], read.container or _Container()
+    chosen = action.selected_option.value if action.selected_option else None
+    return Click(
+        presser=_presser(read),
+        action_id=action.action_id,
+        block_id=action.block_id,
+        value=action.value or "",
+        chosen=chosen,
+        action_ts=action.action_ts,
+        trigger_id=read.trigger_id,
+        channel=box.channel_id,
+        message_ts=box.message_ts,
+        thread_ts=box.thread_ts,
+        view=_view(read.view),
+    )
+
+
+def parse_submission(body: Mapping[str, Any]) -> Submission:
+    """A view_submission payload. Raises `MalformedPayload`."""
+    read = _read(body)
+    view = _view(read.view)
+    if view is None:
+        raise MalformedPayload("this payload holds no view")
+    return Submission(_presser(read), view)

@@ -1,0 +1,31 @@
+"""A private word to one person: ephemeral where they are, else a direct message.
+
+Delivery of ephemerals is not guaranteed by Slack and they are never stored, so nothing may depend on one. This module must
+not know why the person is told.
+"""
+
+from __future__ import annotations
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from blocks.notices import private_notice
+from bot.errors import SlackError
+from bot.slack import api
+
+# The person or the bot cannot be met in that channel; a direct message needs neither to be there.
+ELSEWHERE = frozenset({"user_not_in_channel", "not_in_channel", "channel_not_found", "is_archived"})
+
+
+async def tell(client: AsyncWebClient, *, channel: str, user: str, thread_ts: str | None, text: str) -> None:
+    """Say it once. Raises `SlackError` when neither way is open."""
+    rendered = private_notice(text)
+    try:
+        await api.call(
+            client.chat_postEphemeral(
+                channel=channel, user=user, thread_ts=thread_ts, blocks=rendered.blocks, text=rendered.text
+            )
+        )
+    except SlackError as exc:
+        if exc.code not in ELSEWHERE:
+            raise
+        await api.call(client.chat_postMessage(channel=user, blocks=rendered.blocks, text=rendered.text))

@@ -1,0 +1,168 @@
+"""From stored rows to what people see: pure functions into the view-models of `blocks`.
+
+A card is a projection of the store and nothing else. The result for one call depends on the review, the policy in force,
+and, in private views, on the person who looks. This module must not call Slack nor read a clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blocks import reasons
+from blocks.models import BatchView, CallState, CallView, Decided, Draft, RootView
+from bot.authority import Standing, call_of
+from bot.core.decide import LAST_MINUTE_MS, RUNS_THE_TOOL
+from bot.core.digest import shown
+from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState
+from bot.core.policy import TenantPolicy, judge, offered_on_call, tool_settings, who_could
+
+UNDER_WAY = {
+    ReviewState.DECIDED: CallState.DECIDED,
+    ReviewState.CLAIMED: CallState.DECIDED,
+    ReviewState.ARMED: CallState.SENDING,
+    ReviewState.SENT: CallState.SENT,
+    ReviewState.UNKNOWN: CallState.UNKNOWN,
+    ReviewState.SUPERSEDED: CallState.SUPERSEDED,
+    ReviewState.BROKEN: CallState.BROKEN,
+    ReviewState.EXPIRED: CallState.EXPIRED,
+    ReviewState.HELD: CallState.HELD,
+}
+OUTCOMES = {
+    Outcome.EXECUTED: CallState.EXECUTED,
+    Outcome.FAILED: CallState.FAILED,
+    Outcome.REJECTED: CallState.REJECTED,
+    Outcome.ANSWERED: CallState.ANSWERED,
+    Outcome.TAKEN: CallState.TAKEN,
+    Outcome.SUPERSEDED: CallState.SUPERSEDED,
+    Outcome.EXPIRED: CallState.EXPIRED,
+    Outcome.UNKNOWN: CallState.UNKNOWN,
+}
+EXPIRY = "expiry"  # the user of a decision that Placet made
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a view is drawn against: the policy in force and the database's time; `viewer` for private views."""
+
+    tenant: TenantPolicy
+    now: int
+    viewer: Standing | None = None
+    paused: bool = False
+
+
+def call_state(review: Review, action: Action) -> CallState:
+    """Where one call stands, as far as people need to tell states apart."""
+    if action.outcome is not None:
+        return OUTCOMES[action.outcome]
+    if review.state is ReviewState.RESUMED:
+        return CallState.TAKEN
+    if review.state is not ReviewState.OPEN:
+        return UNDER_WAY[review.state]
+    if review.problem or action.problem:
+        return CallState.READ_ONLY
+    return CallState.WAITING if action.decision is None else CallState.DECIDED
+
+
+def offered(review: Review, action: Action, stage: Stage) -> tuple[DecisionType, ...]:
+    """The decisions to show for this call: what it allows, and what somebody (or the viewer) may do."""
+    if call_state(review, action) is not CallState.WAITING:
+        return ()
+    call = call_of(review, action, None, review.requester)
+    viewer = stage.viewer
+    if viewer is None:
+        words_ = offered_on_call(stage.tenant, call)
+    else:
+        kinds = (kind.value for kind in action.allowed)
+        words_ = tuple(kind for kind in kinds if judge(stage.tenant, call, person=viewer.person, decision=kind).allowed)
+    kinds_ = tuple(DecisionType(word) for word in words_)
+    if review.decide_by is not None and stage.now >= review.decide_by - LAST_MINUTE_MS:
+        kinds_ = tuple(kind for kind in kinds_ if kind not in RUNS_THE_TOOL)
+    return kinds_
+
+
+def nobody_may(review: Review, action: Action, tenant: TenantPolicy) -> bool:
+    """Whether no decision that this position allows is granted to anybody."""
+    return not review.problem and not any(who_could(tenant, action.tool, kind.value) for kind in action.allowed)
+
+
+def read_only_positions(review: Review, tenant: TenantPolicy) -> tuple[int, ...]:
+    """Positions that keep the whole interrupt from being answered: an interrupt is answered whole or not at all."""
+    return tuple(action.position for action in review.actions if action.problem or nobody_may(review, action, tenant))
+
+
+def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> CallView:
+    """One call, as its card or a private view shows it."""
+    settings = tool_settings(stage.tenant, action.tool)
+    blocked = read_only_positions(review, stage.tenant)
+    state = call_state(review, action)
+    if blocked and state is CallState.WAITING:
+        state = CallState.READ_ONLY
+    return CallView(
+        showing=showing,
+        tool=action.tool,
+        arguments=action.args,
+        offered=() if state is CallState.READ_ONLY else tuple(kind.value for kind in offered(review, action, stage)),
+        position=action.position,
+        total=len(review.actions),
+        title=settings.title,
+        risk=settings.risk,
+        description=action.description,
+        tenant=review.tenant,
+        requester=review.requester,
+        opened_at=review.opened_at // 1000,
+        decide_by=review.decide_by // 1000 if review.decide_by is not None else None,
+        digest=shown(action.digest),
+        state=state,
+        reason=_reason(review, action, blocked, state),
+        decided=decided(action.decision),
+        outcome=action.outcome_text,
+        notices=_notices(review, stage),
+        approvals_needed=settings.approvals,
+    )
+
+
+def decided(decision: Decision | None) -> Decided | None:
+    """A decision in the view-model's words; None as the user says that Placet made it."""
+    if decision is None:
+        return None
+    user = None if decision.by.user == EXPIRY else decision.by.user
+    return Decided(decision.type.value, user, decision.at // 1000 or None, decision.message, decision.final_args)
+
+
+def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: CallState) -> str | None:
+    if state is CallState.READ_ONLY:
+        if review.problem and review.problem != "undecidable_position":
+            return reasons.problem_text(review.problem)
+        if action.problem:
+            return reasons.problem_text(action.problem)
+        if action.position in blocked:
+            return reasons.problem_text("nobody_may")
+        return reasons.problem_text("other_position", positions=", ".join(str(one + 1) for one in blocked))
+    if state in (CallState.SUPERSEDED, CallState.BROKEN, CallState.UNKNOWN, CallState.HELD) and review.why:
+        return reasons.why_text(review.why)
+    return None
+
+
+def _notices(review: Review, stage: Stage) -> tuple[str, ...]:
+    """Lines of ours on what a decided review waits for, or why it is open again."""
+    lines: list[str] = []
+    if stage.paused and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
+        lines.append(reasons.why_text("paused"))
+    if review.state in (ReviewState.DECIDED, ReviewState.OPEN, ReviewState.RESUMED) and review.why:
+        lines.append(reasons.why_text(review.why))
+    return tuple(line for line in lines if line)
+
+
+def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
+    """The message above the calls of one interrupt."""
+    calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
+    reviewable = review.state is ReviewState.OPEN and any(call.state is CallState.WAITING for call in calls)
+    return RootView(showing=showing, calls=calls, reviewable=reviewable)
+
+
+def batch_view(
+    review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft], page: int = 0, banner: str | None = None
+) -> BatchView:
+    """All calls of one interrupt for one person."""
+    calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
+    return BatchView(showing, calls, page, tuple(sorted(drafts.items(), key=lambda item: item[0])), banner)

@@ -1,0 +1,111 @@
+"""What a submitted modal asks for: from inputs to intents, drafts and field errors. Pure.
+
+Inputs are found by their block ids, which name a position and a draft revision. Field errors are keyed by the block id of
+an input that was really there: Slack shows nothing sensible for any other key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from blocks import ids, reasons
+from blocks.batches import page_of
+from bot.core.decide import Intent
+from bot.core.edit import EditProblem, read_edit
+from bot.core.model import Action, DecisionType
+from bot.slack.payloads import InputValue
+from bot.slack.views import Scene
+from bot.store.drafts import Draft
+
+KINDS = frozenset({"d", "m", "e"})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldErrors:
+    """Why the modal stays: one plain sentence per input block."""
+
+    errors: Mapping[str, str]
+
+
+def read_drafts(scene: Scene, values: Mapping[str, InputValue]) -> dict[int, Draft]:
+    """The drafts after what this view's inputs hold now; positions without inputs are left out."""
+    changed: dict[int, Draft] = {}
+    actions = {action.position: action for action in scene.review.actions}
+    for block_id, value in values.items():
+        place = ids.decode_place(block_id)
+        if place is None or place.kind not in KINDS or place.position not in actions:
+            continue
+        draft = changed.get(place.position) or scene.draft(actions[place.position])
+        text = value if isinstance(value, str) else None
+        changed[place.position] = _with(replace(draft, revision=place.revision), place.kind, text)
+    return changed
+
+
+def _with(draft: Draft, kind: str, text: str | None) -> Draft:
+    if kind == "d":
+        return replace(draft, decision=text)
+    return replace(draft, message=text) if kind == "m" else replace(draft, edited=text)
+
+
+def block_of(values: Mapping[str, InputValue], position: int, *kinds: str) -> str | None:
+    """The block id of the first input of these kinds that the view had for a position."""
+    for kind in kinds:
+        for block_id in values:
+            place = ids.decode_place(block_id)
+            if place is not None and place.position == position and place.kind == kind:
+                return block_id
+    return None
+
+
+def intent_of(action: Action, draft: Draft) -> Intent | EditProblem | None:
+    """What a draft asks for its call: None while nothing is chosen, a problem when the edit cannot be read."""
+    if draft.decision is None or draft.decision not in set(DecisionType):
+        return None
+    kind = DecisionType(draft.decision)
+    if kind is DecisionType.EDIT:
+        final = read_edit(draft.edited or "")
+        return final if isinstance(final, EditProblem) else Intent(action.position, kind, final_args=final)
+    told = draft.message if kind in (DecisionType.REJECT, DecisionType.RESPOND) else None
+    return Intent(action.position, kind, message=told)
+
+
+def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str, InputValue]) -> FieldErrors | None:
+    """What is missing or wrong on the page that was submitted."""
+    errors: dict[str, str] = {}
+    for action in scene.review.undecided:
+        block = block_of(values, action.position, "d")
+        if block is None:
+            continue
+        intent = intent_of(action, drafts.get(action.position, scene.draft(action)))
+        if intent is None:
+            errors[block] = reasons.CHOOSE
+        elif isinstance(intent, EditProblem):
+            errors[block_of(values, action.position, "e") or block] = intent.message
+        elif intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
+            errors[block_of(values, action.position, "m") or block] = reasons.EMPTY_ANSWER
+    return FieldErrors(errors) if errors else None
+
+
+def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:
+    """The page of the first undecided call that has no usable choice yet, or None when all have one."""
+    for action in scene.review.undecided:
+        if not isinstance(intent_of(action, drafts.get(action.position, scene.draft(action))), Intent):
+            return page_of(action.position)
+    return None
+
+
+def intents_of(scene: Scene, drafts: Mapping[int, Draft]) -> tuple[Intent, ...]:
+    """One intent for each undecided call, in request order."""
+    found = (intent_of(action, drafts.get(action.position, scene.draft(action))) for action in scene.review.undecided)
+    return tuple(intent for intent in found if isinstance(intent, Intent))
+
+
+def merged(stored: Mapping[int, Draft], changed: Mapping[int, Draft]) -> dict[int, Draft]:
+    """Stored drafts with this view's changes on top."""
+    return {**stored, **changed}
+
+
+def last_page(scene: Scene) -> int:
+    """The batch's last page."""
+    return page_of(max(action.position for action in scene.review.actions))

@@ -1,0 +1,182 @@
+"""Submitted modals: one decision, an edit on its way to be confirmed, or a page of a batch.
+
+Each answer is what Slack's client does next: nothing (it closes), a view in the place of this one, or errors at fields. A
+decision's commit is done before the answer leaves. What was typed is stored as a draft first wherever the modal goes on,
+so that no error and no redraw loses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from blocks import ids, reasons
+from blocks.notices import refusal_plain
+from bot.core.decide import Intent, Refusal, Refused
+from bot.core.edit import EditProblem, read_edit
+from bot.core.model import Action, DecisionType, Review, Showing
+from bot.policies import Policies
+from bot.slack.deciding import Asked, Desk, Ruling
+from bot.slack.payloads import Submission
+from bot.slack.people import PeopleReader
+from bot.slack.submissions import (
+    block_of,
+    first_open_page,
+    intent_of,
+    intents_of,
+    last_page,
+    merged,
+    page_problems,
+    read_drafts,
+)
+from bot.slack.views import Drawn, Scene, draw_batch, draw_confirm, draw_notice, facts_of, scene_of
+from bot.store import showings
+from bot.store.drafts import Draft, save_drafts
+from bot.store.engine import Store
+
+Answer = dict[str, Any]
+SMALL = {ids.CALLBACK_REJECT: DecisionType.REJECT, ids.CALLBACK_RESPOND: DecisionType.RESPOND}
+CLEAR: Answer = {"response_action": "clear"}
+
+
+@dataclass(frozen=True, slots=True)
+class Submits:
+    """What happens when somebody submits a modal."""
+
+    store: Store
+    policies: Policies
+    desk: Desk
+    people: PeopleReader
+    decided: Callable[[], None]
+    asked: Callable[[], None]
+
+    async def answer(self, submission: Submission) -> Answer:
+        """The body of the acknowledgement."""
+        showing = ids.decode_showing(submission.view.showing_id) or ""
+        async with self.store.read() as tx:
+            scene = await scene_of(tx, self.policies, submission.presser, showing)
+        if isinstance(scene, Refused):
+            return _replace(draw_notice(scene))
+        match submission.view.callback_id:
+            case ids.CALLBACK_REJECT | ids.CALLBACK_RESPOND as callback:
+                return await self._small(submission, scene, SMALL[callback])
+            case ids.CALLBACK_EDIT:
+                return await self._edit(submission, scene)
+            case ids.CALLBACK_CONFIRM:
+                return await self._confirm(submission, scene)
+            case ids.CALLBACK_REVIEW:
+                return await self._review(submission, scene)
+            case ids.CALLBACK_BATCH:
+                return await self._batch(submission, scene)
+        return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+
+    async def _small(self, submission: Submission, scene: Scene, kind: DecisionType) -> Answer:
+        action = _action(scene)
+        if action is None:
+            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        draft = read_drafts(scene, submission.view.values).get(action.position, scene.draft(action))
+        return await self._decide(submission, (Intent(action.position, kind, message=draft.message),))
+
+    async def _edit(self, submission: Submission, scene: Scene) -> Answer:
+        """Read what was typed; the difference then stands in the form's place, to be approved as final values."""
+        action = _action(scene)
+        if action is None:
+            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        changed = read_drafts(scene, submission.view.values)
+        draft = changed.get(action.position, scene.draft(action))
+        final = read_edit(draft.edited or "")
+        if isinstance(final, EditProblem):
+            return _errors(submission, {block_of(submission.view.values, action.position, "e"): final.message})
+        return await self._go_on(submission, scene, draw_confirm(scene, action, final), changed)
+
+    async def _confirm(self, submission: Submission, scene: Scene) -> Answer:
+        action, final = _action(scene), scene.showing.final_args
+        if action is None or final is None:
+            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        return await self._decide(submission, (Intent(action.position, DecisionType.EDIT, final_args=final),))
+
+    async def _review(self, submission: Submission, scene: Scene) -> Answer:
+        action = _action(scene)
+        if action is None:
+            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        changed = read_drafts(scene, submission.view.values)
+        problems = page_problems(scene, changed, submission.view.values)
+        if problems:
+            return _errors(submission, problems.errors)
+        intent = intent_of(action, changed.get(action.position, scene.draft(action)))
+        if not isinstance(intent, Intent):
+            return _errors(submission, {block_of(submission.view.values, action.position, "d"): reasons.CHOOSE})
+        if intent.type is DecisionType.EDIT and intent.final_args is not None:
+            return await self._go_on(submission, scene, draw_confirm(scene, action, intent.final_args), changed)
+        return await self._decide(submission, (intent,))
+
+    async def _batch(self, submission: Submission, scene: Scene) -> Answer:
+        """Check this page, keep it, then turn to the next page, to one with a gap, or send everything."""
+        changed = read_drafts(scene, submission.view.values)
+        problems = page_problems(scene, changed, submission.view.values)
+        if problems:
+            return _errors(submission, problems.errors)
+        scene = Scene(scene.review, scene.showing, scene.stage, scene.presser, merged(scene.drafts, changed))
+        page = scene.showing.page
+        if page < last_page(scene):
+            return await self._go_on(submission, scene, draw_batch(scene, page=page + 1), changed)
+        gap = first_open_page(scene, scene.drafts)
+        if gap is not None:
+            return await self._go_on(submission, scene, draw_batch(scene, page=gap, banner=reasons.GAP), changed)
+        await self._keep(submission, scene, None, changed)
+        return await self._decide(submission, intents_of(scene, scene.drafts))
+
+    async def _go_on(self, submission: Submission, scene: Scene, drawn: Drawn, changed: Mapping[int, Draft]) -> Answer:
+        await self._keep(submission, scene, drawn.showing, {**changed, **(drawn.seen or {})})
+        return _replace(drawn)
+
+    async def _keep(
+        self, submission: Submission, scene: Scene, showing: Showing | None, changed: Mapping[int, Draft]
+    ) -> None:
+        async with self.store.begin() as tx:
+            await save_drafts(tx, scene.review.id, submission.presser.who, changed)
+            if showing is not None:
+                await showings.insert_showing(tx, showing)
+
+    async def _decide(self, submission: Submission, intents: tuple[Intent, ...]) -> Answer:
+        def asked_for(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
+            return intents
+
+        view = submission.view
+        showing = ids.decode_showing(view.showing_id) or ""
+        ruling = await self.desk.rule(Asked(submission.presser, showing, submission.delivery_key, asked_for))
+        if ruling.unsure:
+            self.people.want(submission.presser.who)
+            self.asked()
+        self.decided()
+        return self._told(submission, ruling)
+
+    def _told(self, submission: Submission, ruling: Ruling) -> Answer:
+        """Close everything after a decision; a refusal stands at an input where there is one, else in the view's place."""
+        refused = ruling.refused
+        if refused is None:
+            return CLEAR
+        values = submission.view.values
+        position = refused.position if refused.position is not None else 0
+        block = block_of(values, position, "d", "m", "e") or next(iter(values), None)
+        if block is None:
+            return _replace(draw_notice(refused))
+        return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused))})
+
+
+def _action(scene: Scene) -> Action | None:
+    position = scene.showing.position
+    return None if position is None else scene.review.actions[position]
+
+
+def _replace(drawn: Drawn) -> Answer:
+    return {"response_action": "update", "view": drawn.view}
+
+
+def _errors(submission: Submission, errors: Mapping[str | None, str] | Mapping[str, str]) -> Answer:
+    """Field errors; a key that names no input of this view would show nothing at all."""
+    kept = {block: text for block, text in errors.items() if block in submission.view.values}
+    if not kept:
+        return _replace(draw_notice(Refused(Refusal.INTERNAL)))
+    return {"response_action": "errors", "errors": kept}

@@ -1,0 +1,193 @@
+"""Private views: what one person sees of one review, and the showing that records exactly that.
+
+Everything here reads by primary key and draws; `Drawn.showing` must be stored before the view reaches Slack, because a
+submission names it. This module must not decide anything, and calls nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from blocks import ids
+from blocks.batches import batch_modal
+from blocks.confirms import confirm_modal
+from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
+from blocks.models import Draft as Typed
+from blocks.models import RenderedView, ReviewView
+from blocks.notices import refusal_plain
+from blocks.reviews import review_modal
+from bot.authority import FRESH_MS, Standing, known_person
+from bot.core.decide import Refusal, Refused, review_digest
+from bot.core.digest import call_digest, shown
+from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
+from bot.policies import Policies
+from bot.slack.payloads import Presser
+from bot.slack.projection import Stage, batch_view, call_view, offered
+from bot.store import reviews, showings, tenants
+from bot.store.drafts import Draft, load_drafts
+from bot.store.engine import Tx
+
+TITLE = "Not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a private view is drawn from, for one person."""
+
+    review: Review
+    showing: Showing
+    stage: Stage
+    presser: Presser
+    drafts: Mapping[int, Draft]
+
+    def draft(self, action: Action) -> Draft:
+        """This person's draft of a call, as long as it was about the same content."""
+        held = self.drafts.get(action.position)
+        return held if held is not None and held.digest == action.digest else Draft(action.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A view, and the showing of it; None for a plain notice."""
+
+    view: dict[str, object]
+    showing: Showing | None = None
+    seen: Mapping[int, Draft] | None = None  # drafts that now count this page as seen
+
+
+async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str) -> Scene | Refused:
+    """Read what a private view needs, or say why there is none."""
+    showing = await showings.load_showing(tx, showing_id)
+    review = await reviews.load_review(tx, showing.review_id) if showing else None
+    if showing is None or review is None or showing.user not in (None, presser.user):
+        return Refused(Refusal.UNKNOWN_SHOWING)
+    in_force = await policies.in_force(tx)
+    tenant = in_force.tenant(review.tenant)
+    if tenant is None:
+        return Refused(Refusal.GONE)
+    if presser.team != tenant.slack_team:
+        return Refused(Refusal.OTHER_WORKSPACE)
+    person = await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS)
+    if presser.foreign:
+        person = replace(person, outsider=person.outsider is not False, home_team=presser.home_team)
+    paused = review.tenant in await tenants.paused(tx)
+    stage = Stage(tenant, tx.now, Standing(tenant, in_force.version, person), paused)
+    return Scene(review, showing, stage, presser, await load_drafts(tx, review.id, presser.who))
+
+
+def new_showing_id() -> str:
+    """128 random bits: the only thing that a button or a modal carries."""
+    return ids.encode_showing(os.urandom(16))
+
+
+def typed(draft: Draft) -> Typed:
+    """A stored draft as the builders take it."""
+    return Typed(draft.decision, draft.message, draft.edited, draft.revision)
+
+
+def draw_small(scene: Scene, action: Action, kind: DecisionType, *, banner: str | None = None) -> Drawn:
+    """The modal for a reason, an answer or an edit."""
+    showing_id = new_showing_id()
+    view = call_view(scene.review, action, scene.stage, showing=showing_id)
+    build = {DecisionType.REJECT: reject_modal, DecisionType.RESPOND: respond_modal, DecisionType.EDIT: edit_modal}[
+        kind
+    ]
+    rendered = build(view, typed(scene.draft(action)), banner=banner)
+    return _drawn(scene, rendered, showing_id, action=action)
+
+
+def draw_review(scene: Scene, action: Action, *, page: int = 0, banner: str | None = None) -> Drawn:
+    """One call in full, at one page; the page counts as seen once its showing is stored."""
+    showing_id = new_showing_id()
+    draft = scene.draft(action)
+    view = call_view(scene.review, action, scene.stage, showing=showing_id)
+    rendered = review_modal(ReviewView(view, page, draft.seen, typed(draft), banner))
+    seen = replace(draft, seen=draft.seen | {rendered.page})
+    return _drawn(scene, rendered, showing_id, action=action, seen={action.position: seen})
+
+
+def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:
+    """All calls of the interrupt, at one page."""
+    showing_id = new_showing_id()
+    drafts = {action.position: typed(scene.draft(action)) for action in scene.review.actions}
+    view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts, page=page)
+    return _drawn(scene, batch_modal(replace(view, banner=banner)), showing_id)
+
+
+def draw_confirm(scene: Scene, action: Action, final_args: str, *, banner: str | None = None) -> Drawn:
+    """An edit's difference and its final arguments, under their own digest."""
+    showing_id = new_showing_id()
+    review = scene.review
+    digest = call_digest(review.place, action.position, action.tool, final_args, action.allowed)
+    view = call_view(review, action, scene.stage, showing=showing_id)
+    rendered = confirm_modal(view, final_args, showing=showing_id, digest=shown(digest), banner=banner)
+    return _drawn(scene, rendered, showing_id, action=action, final_args=final_args)
+
+
+def draw_notice(refused: Refused) -> Drawn:
+    """A refusal as a modal of its own."""
+    return Drawn(notice_modal(TITLE, refusal_plain(refused.reason.value, **facts_of(refused))).view)
+
+
+def facts_of(refused: Refused) -> dict[str, object]:
+    """What a refusal's sentence may mention."""
+    facts: dict[str, object] = dict(refused.facts)
+    if refused.position is not None:
+        facts["position"] = refused.position
+    return facts
+
+
+def _drawn(
+    scene: Scene,
+    rendered: RenderedView,
+    showing_id: str,
+    *,
+    action: Action | None = None,
+    final_args: str | None = None,
+    seen: Mapping[int, Draft] | None = None,
+) -> Drawn:
+    review = scene.review
+    showing = Showing(
+        id=showing_id,
+        review_id=review.id,
+        position=action.position if action else None,
+        kind=ShowingKind.MODAL,
+        digest=action.digest if action else review_digest(review),
+        offers=tuple(_offer(offer.position, offer.offered, complete=offer.complete) for offer in rendered.offers),
+        user=scene.presser.user,
+        final_args=final_args,
+        page=rendered.page,
+        at=scene.stage.now,
+    )
+    return Drawn(rendered.view, showing, seen)
+
+
+def _offer(position: int, kinds: tuple[str, ...], *, complete: bool) -> Offer:
+    return Offer(position, tuple(DecisionType(kind) for kind in kinds), complete)
+
+
+def may_open(scene: Scene, action: Action | None, kind: DecisionType | None) -> Refused | None:
+    """Why this person gets no view for this, or None. The same rules judge again when it is submitted."""
+    if scene.review.state is not ReviewState.OPEN:
+        gone = scene.review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN)
+        return Refused(Refusal.GONE if gone else Refusal.ALREADY_DECIDED)
+    if action is None or kind is None:
+        return None
+    if action.decision is not None:
+        return Refused(Refusal.ALREADY_DECIDED, action.position, {"by": action.decision.by.user})
+    if kind in offered(scene.review, action, scene.stage):
+        return None
+    return _why_not(scene, action, kind)
+
+
+def _why_not(scene: Scene, action: Action, kind: DecisionType) -> Refused:
+    from bot.authority import authority_for
+
+    if kind not in action.allowed:
+        return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": kind.value})
+    if scene.stage.viewer is None:
+        return Refused(Refusal.NOT_A_REVIEWER, action.position)
+    permission = authority_for(scene.review, scene.stage.viewer)(action, kind, None)
+    return Refused(permission.refusal or Refusal.LAST_MINUTE, action.position, {"type": kind.value})

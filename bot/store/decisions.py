@@ -1,0 +1,160 @@
+"""Decisions: at most one active per position, never deleted, each with its evidence in the record.
+
+The caller has judged whether a person may decide; here it is only settled who was first. The final arguments of an
+edit stand in the table until retention takes them; the record holds a salted hash of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from bot.core.model import Action, Decision, Review, ReviewState
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.reviews import move
+from bot.store.rows import decision_of, decision_row
+from bot.store.tables import decisions, deliveries, showings
+from bot.store.transitions import revise, standing_of
+from bot.store.writing import insert_once
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One decision of a review's history; `voided_at` is None while it counts."""
+
+    decision: Decision
+    voided_at: int | None = None
+    voided_by: str | None = None
+    why: str | None = None
+
+
+async def insert_decisions(tx: Tx, review: Review, decided: Sequence[Decision], *, delivery_key: str) -> Review | None:
+    """Record decisions on open positions of one review, all or none; the last position makes the review decided.
+
+    None: the review changed since it was loaded, or one of the positions is decided already.
+    """
+    if review.state is not ReviewState.OPEN or not _free(review, decided):
+        return None
+    following = await _advance(tx, _with(review, {made.position: made for made in decided}), decided[-1])
+    if following is None:
+        return None
+    rows = [_row(review.id, made, delivery_key) for made in decided]
+    await tx.conn.execute(insert(decisions), rows)
+    await audit.record_all(tx, await _evidence(tx, review, decided))
+    return following
+
+
+def _free(review: Review, decided: Sequence[Decision]) -> bool:
+    positions = [made.position for made in decided]
+    waiting = {action.position for action in review.undecided}
+    return bool(positions) and len(set(positions)) == len(positions) and waiting.issuperset(positions)
+
+
+def _row(review_id: str, made: Decision, delivery_key: str) -> dict[str, Any]:
+    voided = {"voided_at": None, "voided_by": None, "void_why": None}
+    return decision_row(review_id, made) | voided | {"delivery_key": delivery_key}
+
+
+async def _advance(tx: Tx, review: Review, last: Decision) -> Review | None:
+    if not review.undecided:
+        return await move(tx, review, ReviewState.DECIDED, actor=audit.slack_actor(last.by))
+    at = await revise(tx, standing_of(review))
+    return None if at is None else review.evolve(version=at.version)
+
+
+def _with(review: Review, made: Mapping[int, Decision | None]) -> Review:
+    return review.evolve(actions=tuple(_decided(action, made) for action in review.actions))
+
+
+def _decided(action: Action, made: Mapping[int, Decision | None]) -> Action:
+    return replace(action, decision=made[action.position]) if action.position in made else action
+
+
+async def _evidence(tx: Tx, review: Review, decided: Sequence[Decision]) -> list[audit.Event]:
+    ids = {made.showing_id for made in decided}
+    found = await tx.conn.execute(select(showings.c.id, showings.c.digest).where(showings.c.id.in_(ids)))
+    shown = {row.id: row.digest for row in found}
+    proposed = {action.position: action.digest for action in review.actions}
+    return [
+        _event(review, made, proposed=proposed[made.position], shown=shown.get(made.showing_id)) for made in decided
+    ]
+
+
+def _event(review: Review, made: Decision, *, proposed: str, shown: str | None) -> audit.Event:
+    content = {
+        "decision": made.id,
+        "type": made.type.value,
+        "proposed": proposed,
+        "showing": made.showing_id,
+        "shown": shown,
+        "decided": made.digest,
+        "person": {"team": made.by.team, "user": made.by.user},
+        "rule": made.rule,
+        "policy_version": made.policy_version,
+        "final_args_hash": _salted(review.salt, made.final_args),
+    }
+    return audit.Event(review.tenant, "decision.made", review.id, made.position, audit.slack_actor(made.by), content)
+
+
+def _salted(salt: bytes, args: str | None) -> str | None:
+    return None if args is None else hashlib.sha256(salt + args.encode()).hexdigest()
+
+
+async def void_decisions(
+    tx: Tx, review: Review, *, why: str, actor: str, positions: Sequence[int] | None = None
+) -> Review | None:
+    """Take decisions back, all or those at `positions`; a decided or claimed review is open again.
+
+    None: the review changed since it was loaded, or there is nothing to void.
+    """
+    active = [action.decision for action in review.actions if action.decision]
+    voided = [made for made in active if positions is None or made.position in positions]
+    if not voided:
+        return None
+    following = await _back(tx, review, why=why, actor=actor)
+    if following is None:
+        return None
+    marks = {"voided_at": tx.now, "voided_by": actor, "void_why": why}
+    await tx.conn.execute(update(decisions).where(decisions.c.id.in_([made.id for made in voided])).values(**marks))
+    await audit.record_all(tx, [_voided(review, made, why=why, actor=actor) for made in voided])
+    return _with(following, {made.position: None for made in voided})
+
+
+async def _back(tx: Tx, review: Review, *, why: str, actor: str) -> Review | None:
+    if review.state is not ReviewState.OPEN:
+        return await move(tx, review, ReviewState.OPEN, why=why, actor=actor)
+    at = await revise(tx, standing_of(review))
+    return None if at is None else review.evolve(version=at.version)
+
+
+def _voided(review: Review, made: Decision, *, why: str, actor: str) -> audit.Event:
+    content = {"decision": made.id, "why": why}
+    return audit.Event(review.tenant, "decision.voided", review.id, made.position, actor, content)
+
+
+async def history(tx: Tx, review_id: str) -> list[Past]:
+    """Every decision that was ever made on a review, in order, voided ones too."""
+    ordered = select(decisions).where(decisions.c.review_id == review_id).order_by(decisions.c.at, decisions.c.position)
+    found = await tx.conn.execute(ordered)
+    return [Past(decision_of(row), row.voided_at, row.voided_by, row.void_why) for row in found]
+
+
+async def earlier_answer(tx: Tx, key: str) -> str | None:
+    """What a delivery of Slack's with this key was answered before, None if it is new."""
+    answer: str | None = await tx.conn.scalar(select(deliveries.c.answer).where(deliveries.c.key == key))
+    return answer
+
+
+async def remember_answer(tx: Tx, key: str, answer: str) -> bool:
+    """Keep the answer for a delivery that comes again; False if one is kept already: answer with that instead."""
+    return await insert_once(tx, deliveries, {"key": key, "answer": answer, "at": tx.now})
+
+
+async def purge_answers(tx: Tx, *, older_than_ms: int = 86_400_000) -> int:
+    """Forget answers older than Slack could still replay; returns how many."""
+    return (await tx.conn.execute(delete(deliveries).where(deliveries.c.at < tx.now - older_than_ms))).rowcount

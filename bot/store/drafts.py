@@ -1,0 +1,62 @@
+"""What a reviewer has chosen and typed so far, per call: it survives closing the window, a restart, another's decision.
+
+A draft belongs to one digest; what was typed about other content is not carried over. Nothing is decided by a draft.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+
+from bot.core.model import Who
+from bot.store.engine import Tx
+from bot.store.tables import drafts
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One call's draft. `seen`: pages of the full view that this person was shown."""
+
+    digest: str
+    decision: str | None = None
+    message: str | None = None
+    edited: str | None = None
+    revision: int = 0
+    seen: frozenset[int] = frozenset()
+
+
+async def load_drafts(tx: Tx, review_id: str, who: Who) -> dict[int, Draft]:
+    """One person's drafts of one review, by position."""
+    here = (drafts.c.review_id == review_id) & (drafts.c.team == who.team) & (drafts.c.user_id == who.user)
+    rows = await tx.conn.execute(select(drafts.c.position, drafts.c.content).where(here))
+    return {row.position: _read(row.content) for row in rows}
+
+
+async def save_drafts(tx: Tx, review_id: str, who: Who, changed: Mapping[int, Draft]) -> None:
+    """Replace these positions' drafts."""
+    for position, draft in changed.items():
+        row = {"review_id": review_id, "team": who.team, "user_id": who.user, "position": position}
+        here = [column == row[column.name] for column in drafts.primary_key.columns]
+        await tx.conn.execute(delete(drafts).where(*here))
+        await tx.conn.execute(drafts.insert().values(**row, content=_write(draft), at=tx.now))
+
+
+def _write(draft: Draft) -> str:
+    return json.dumps(
+        {
+            "digest": draft.digest,
+            "decision": draft.decision,
+            "message": draft.message,
+            "edited": draft.edited,
+            "revision": draft.revision,
+            "seen": sorted(draft.seen),
+        }
+    )
+
+
+def _read(content: str) -> Draft:
+    held = json.loads(content)
+    return Draft(**{**held, "seen": frozenset(held["seen"])})

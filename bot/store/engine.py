@@ -1,0 +1,184 @@
+"""The database behind transactions: one connection pool for writing, one for reading, one clock.
+
+A write transaction on SQLite begins IMMEDIATE, so that what it reads first cannot change under it; on PostgreSQL it
+is READ COMMITTED and every function states its condition in the UPDATE itself. A read transaction sees one moment.
+Everything of the drivers that callers must survive becomes `StoreError` here; nothing here knows a table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
+
+from sqlalchemy import event, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.errors import StoreError
+from bot.store.address import POSTGRESQL, SQLITE, Address
+from bot.store.files import FileLock
+
+BUSY_SECONDS = 10
+CONNECT_SECONDS = 10
+POOL = 10
+
+# julianday() keeps whole milliseconds, but not exactly: rounding gives them back.
+CLOCK = {
+    SQLITE: "SELECT cast(round((julianday('now') - 2440587.5) * 86400000) AS integer)",
+    POSTGRESQL: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+}
+
+# One writer at a time per file and loop. A courtesy that keeps waiters in order; the database decides without it.
+_gates: WeakValueDictionary[tuple[str, int], asyncio.Lock] = WeakValueDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Tx:
+    """One transaction; `now` is the database's time (ms) when it began, plus the store's offset."""
+
+    conn: AsyncConnection
+    now: int
+    dialect: str
+
+
+@contextmanager
+def translated(label: str) -> Iterator[None]:
+    """Turn what a driver raises when the database is away, locked or full into `StoreError`; our own bugs stay."""
+    try:
+        yield
+    except (IntegrityError, ProgrammingError, DataError):
+        raise
+    except (DBAPIError, PoolTimeout) as exc:
+        cause = str(getattr(exc, "orig", None) or exc).splitlines()[0]
+        mend = ": restore it from a backup" if "malformed" in cause else ""
+        raise StoreError(f"{label} cannot be used: {cause}{mend}") from exc
+
+
+class Store:
+    """An open database. `offset_ms` moves its clock, for tests."""
+
+    def __init__(self, address: Address, *, offset_ms: int = 0, lock: FileLock | None = None) -> None:
+        self.dialect = address.dialect
+        self.offset_ms = offset_ms
+        self._label, self._lock = address.label, lock
+        self._writer, self._reader = _engines(address)
+        self._gate = _gate(address)
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Tx]:
+        """A write transaction: commits at the end of the block, or leaves nothing. Never nest two in one task."""
+        async with self._gate, self._run(self._writer) as tx:
+            yield tx
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Tx]:
+        """A consistent, read-only view."""
+        async with self._run(self._reader) as tx:
+            yield tx
+
+    async def now(self) -> int:
+        """The database's time in milliseconds, plus the offset."""
+        async with self.read() as tx:
+            return tx.now
+
+    async def close(self) -> None:
+        """Close every connection and free the file."""
+        await self._writer.dispose()
+        await self._reader.dispose()
+        if self._lock:
+            self._lock.release()
+            self._lock = None
+
+    @asynccontextmanager
+    async def _run(self, engine: AsyncEngine) -> AsyncIterator[Tx]:
+        with translated(self._label):
+            conn, now = await self._start(engine)
+            try:
+                yield Tx(conn, now + self.offset_ms, self.dialect)
+                await conn.commit()
+            finally:
+                await asyncio.shield(conn.close())
+
+    async def _start(self, engine: AsyncEngine) -> tuple[AsyncConnection, int]:
+        """Begin and read the clock; once more if the pool's connection had died with a restart of the database."""
+        try:
+            return await _begun(engine, self.dialect)
+        except DBAPIError as exc:
+            if not exc.connection_invalidated:
+                raise
+        except OSError as exc:
+            raise StoreError(f"{self._label} cannot be reached: {exc.strerror or exc}") from exc
+        return await _begun(engine, self.dialect)
+
+
+async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, int]:
+    conn = await engine.connect()
+    try:
+        await conn.begin()
+        now = await conn.scalar(text(CLOCK[dialect]))
+    except BaseException:
+        await asyncio.shield(conn.close())
+        raise
+    return conn, int(now)
+
+
+def _gate(address: Address) -> AbstractAsyncContextManager[Any]:
+    if address.dialect != SQLITE:
+        return nullcontext()
+    return _gates.setdefault((address.label, id(asyncio.get_running_loop())), asyncio.Lock())
+
+
+def _engines(address: Address) -> tuple[AsyncEngine, AsyncEngine]:
+    if address.dialect == SQLITE:
+        return sqlite_engine(address, writes=True), sqlite_engine(address, writes=False)
+    engine = postgres_engine(address)
+    # READ COMMITTED would show two statements two moments.
+    return engine, engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def sqlite_engine(address: Address, *, writes: bool) -> AsyncEngine:
+    """One writing connection (SQLite has one writer), or several that refuse to write."""
+    engine = create_async_engine(
+        address.url,
+        # None: the driver begins nothing by itself, so that BEGIN below is the only one.
+        connect_args={"isolation_level": None, "timeout": BUSY_SECONDS},
+        pool_size=1 if writes else POOL,
+        max_overflow=0,
+        pool_timeout=60,
+    )
+    pragmas = ["foreign_keys = ON", "synchronous = FULL", f"query_only = {'OFF' if writes else 'ON'}"]
+    begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+
+    def prepare(raw: Any, _record: object) -> None:
+        cursor = raw.cursor()
+        for pragma in pragmas:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    def start(conn: Connection) -> None:
+        conn.exec_driver_sql(begin)
+
+    event.listen(engine.sync_engine, "connect", prepare)
+    event.listen(engine.sync_engine, "begin", start)
+    return engine
+
+
+def postgres_engine(address: Address) -> AsyncEngine:
+    """Raises `StoreError` if the driver is not installed."""
+    # Our statements are short: compiling them to machine code costs more than it gives.
+    settings = {"application_name": "placet", "jit": "off"}
+    try:
+        return create_async_engine(
+            address.url,
+            connect_args={"timeout": CONNECT_SECONDS, "server_settings": settings},
+            pool_size=POOL,
+            max_overflow=POOL,
+        )
+    except ModuleNotFoundError as exc:
+        raise StoreError("PostgreSQL needs the driver asyncpg: pip install 'placet[postgres]'") from exc

@@ -1,0 +1,208 @@
+"""The outbox: what Slack should show, in which version, and what it shows.
+
+A row is wanted in one version and shown in another; message sync closes the gap. Rows are leased with a token, so that
+two replicas never write one message at once. This module must not know what a card looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, func, or_, select, text, update
+from sqlalchemy.orm import aliased
+
+from bot.core.model import Review
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.ids import new_id
+from bot.store.tables import DUE_MESSAGE, messages
+from bot.store.transitions import urgency
+from bot.store.writing import insert_once
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of ours as the store knows it; `position` None is a review's root."""
+
+    id: str
+    tenant: str
+    review_id: str
+    position: int | None
+    parent_id: str | None
+    channel: str
+    ts: str | None
+    wanted: int
+    shown: int
+    state: str  # new | posting | posted | gone | failed
+    showing_id: str | None
+    content_key: str | None
+    token: int
+    lease_until: int | None
+    posting_since: int | None
+    attempts: int
+    next_try_at: int
+    last_error: str
+
+
+_FIELDS = [messages.c[name] for name in Message.__slots__]
+
+
+def message_of(row: Sequence[Any]) -> Message:
+    """A message from exactly its own columns, in order."""
+    return Message(*row)
+
+
+async def want_message(
+    tx: Tx, review: Review, *, channel: str, position: int | None = None, parent_id: str | None = None
+) -> str:
+    """The id of the one message for this position, made now if it is missing."""
+    row = {
+        "id": new_id("m"),
+        "tenant": review.tenant,
+        "review_id": review.id,
+        "position": position,
+        "parent_id": parent_id,
+        "channel": channel,
+        "wanted": 1,
+        "shown": 0,
+        "urgency": urgency(review.state),
+        "state": "new",
+        "token": 0,
+        "attempts": 0,
+        "created_at": tx.now,
+        "next_try_at": tx.now,
+        "last_error": "",
+    }
+    if await insert_once(tx, messages, row):
+        return str(row["id"])
+    here = and_(messages.c.review_id == review.id, messages.c.position.is_not_distinct_from(position))
+    return str(await tx.conn.scalar(select(messages.c.id).where(here)))
+
+
+async def messages_of(tx: Tx, review_id: str) -> list[Message]:
+    """A review's messages, the root first."""
+    ordered = select(*_FIELDS).where(messages.c.review_id == review_id)
+    found = await tx.conn.execute(ordered.order_by(func.coalesce(messages.c.position, -1)))
+    return [message_of(row) for row in found]
+
+
+async def load_message(tx: Tx, message_id: str) -> Message | None:
+    """One message by its id, which its Slack metadata carries."""
+    row = (await tx.conn.execute(select(*_FIELDS).where(messages.c.id == message_id))).one_or_none()
+    return None if row is None else message_of(row)
+
+
+async def claim_messages(tx: Tx, *, owner: str, lease_ms: int, limit: int) -> list[Message]:
+    """Lease messages that are behind: cards that wait for people first, a turn for each tenant, replies after roots.
+
+    One that is found `posting` may be in Slack already: look there before posting again.
+    """
+    due = select(messages.c.id).where(messages.c.id.in_(due_messages(tx.now, limit)), _free(tx.now))
+    held = {"owner": owner, "lease_until": tx.now + lease_ms, "token": messages.c.token + 1}
+    chosen = due.with_for_update(skip_locked=True)
+    leased = await tx.conn.execute(
+        update(messages).where(messages.c.id.in_(chosen)).values(**held).returning(*_FIELDS, messages.c.urgency)
+    )
+    ordered = sorted(leased.all(), key=lambda row: (row.urgency, row.next_try_at, row.id))
+    return [message_of(row[: len(_FIELDS)]) for row in ordered]
+
+
+def _free(now: int) -> Any:
+    return or_(messages.c.lease_until.is_(None), messages.c.lease_until < now)
+
+
+def due_messages(now: int, limit: int) -> Select[tuple[str]]:
+    """Ids of due messages, the first of every tenant before the second of any."""
+    order = (messages.c.urgency, messages.c.next_try_at, messages.c.id)
+    turn = func.row_number().over(partition_by=messages.c.tenant, order_by=order).label("turn")
+    ready = and_(text(DUE_MESSAGE), messages.c.next_try_at <= now, _free(now), _parent_posted())
+    ranked = select(messages.c.id, messages.c.urgency, messages.c.next_try_at, turn).where(ready).subquery()
+    return select(ranked.c.id).order_by(ranked.c.urgency, ranked.c.turn, ranked.c.next_try_at).limit(limit)
+
+
+def _parent_posted() -> Any:
+    parent = aliased(messages)
+    posted = select(parent.c.id).where(parent.c.id == messages.c.parent_id, parent.c.ts.is_not(None)).exists()
+    return or_(messages.c.parent_id.is_(None), posted)
+
+
+async def _change(tx: Tx, message: Message, **changes: Any) -> bool:
+    here = and_(messages.c.id == message.id, messages.c.token == message.token)
+    return (await tx.conn.execute(update(messages).where(here).values(**changes))).rowcount == 1
+
+
+async def posting(tx: Tx, message: Message) -> bool:
+    """Note that a post is about to leave; commit this before calling Slack. False: the lease is lost, do not post."""
+    return await _change(tx, message, state="posting", posting_since=tx.now)
+
+
+async def posted(  # noqa: PLR0913 - where it is and what it shows, each named by the caller
+    tx: Tx,
+    message: Message,
+    *,
+    channel: str,
+    ts: str,
+    version: int,
+    showing_id: str | None,
+    content_key: str | None = None,
+) -> bool:
+    """Slack has the message."""
+    place = {"state": "posted", "channel": channel, "ts": ts, "posting_since": None}
+    if not await _change(tx, message, **place, **_shows(version, showing_id, content_key)):
+        return False
+    content = {"channel": channel, "ts": ts, "showing": showing_id, "version": version}
+    await _record(tx, message, "message.posted", content)
+    return True
+
+
+async def shown(
+    tx: Tx, message: Message, *, version: int, showing_id: str | None, content_key: str | None = None
+) -> bool:
+    """The message shows this version, or already did (same content): nothing was written to Slack for that."""
+    if not await _change(tx, message, **_shows(version, showing_id, content_key)):
+        return False
+    if showing_id != message.showing_id:
+        await _record(tx, message, "message.shown", {"showing": showing_id, "version": version})
+    return True
+
+
+def _shows(version: int, showing_id: str | None, content_key: str | None) -> dict[str, Any]:
+    told = {"shown": version, "showing_id": showing_id, "attempts": 0, "last_error": "", "lease_until": None}
+    return told if content_key is None else told | {"content_key": content_key}
+
+
+async def retry_later(tx: Tx, message: Message, *, at: int, error: str) -> bool:
+    """Give the message back for another try; a post whose outcome is unknown stays `posting`."""
+    attempts = messages.c.attempts + 1
+    return await _change(tx, message, next_try_at=at, last_error=error, attempts=attempts, lease_until=None)
+
+
+async def gone(tx: Tx, message: Message, *, repost: bool = False) -> bool:
+    """The message was deleted in Slack; with `repost` it is wanted there anew."""
+    fresh = {"state": "new", "ts": None, "shown": 0, "posting_since": None, "content_key": None, "next_try_at": tx.now}
+    changes = fresh if repost else {"state": "gone"}
+    if not await _change(tx, message, lease_until=None, **changes):
+        return False
+    await _record(tx, message, "message.gone", {"channel": message.channel, "ts": message.ts, "repost": repost})
+    return True
+
+
+async def failed(tx: Tx, message: Message, *, error: str) -> bool:
+    """Slack will never take this message."""
+    if not await _change(tx, message, state="failed", last_error=error, lease_until=None):
+        return False
+    await _record(tx, message, "message.failed", {"channel": message.channel})
+    return True
+
+
+async def _record(tx: Tx, message: Message, kind: str, content: dict[str, Any]) -> None:
+    await audit.record(
+        tx,
+        tenant=message.tenant,
+        kind=kind,
+        review_id=message.review_id,
+        position=message.position,
+        content={"message": message.id, **content},
+    )

@@ -1,0 +1,119 @@
+"""People and user groups as Slack last told us, with when.
+
+Authority is judged from these rows; how old they may be is the judge's business. A member keeps the time since which
+we know of the membership, through every refresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import and_, delete, insert, select
+
+from bot.core.model import Who
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.registers import group_members, people, user_groups
+from bot.store.writing import serialise, upsert
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One Slack account; `as_of` is the database's time before Slack was asked (ms)."""
+
+    team: str
+    user_id: str
+    name: str
+    active: bool
+    guest: bool = False
+    external: bool = False  # of another workspace, through Slack Connect
+    bot: bool = False
+    home_team: str | None = None
+    enterprise: str | None = None
+    as_of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What a refresh of a group changed."""
+
+    added: frozenset[str]
+    removed: frozenset[str]
+
+
+_FIELDS = [people.c[name] for name in Person.__slots__]
+
+
+async def person(tx: Tx, team: str, user: str) -> Person | None:
+    """What we know of one account, None if Slack was never asked."""
+    here = and_(people.c.team == team, people.c.user_id == user)
+    row = (await tx.conn.execute(select(*_FIELDS).where(here))).one_or_none()
+    return None if row is None else Person(*row)
+
+
+async def save_person(tx: Tx, told: Person) -> None:
+    """Store what Slack said, unless a later answer is stored already; recorded when the account itself changed."""
+    await serialise(tx, f"person:{told.team}:{told.user_id}")
+    before = await person(tx, told.team, told.user_id)
+    if before and before.as_of > told.as_of:
+        return
+    row = {name: getattr(told, name) for name in Person.__slots__}
+    await upsert(tx, people, row)
+    if before is None or replace(before, as_of=told.as_of, name=told.name) != told:
+        del row["name"]
+        await audit.record(tx, tenant=audit.EVERYONE, kind="person.changed", content=row)
+
+
+async def groups_of(tx: Tx, team: str, user: str) -> Mapping[str, int]:
+    """The groups that a person is in, each with the time since which we know it (ms)."""
+    columns = select(group_members.c.group_id, group_members.c.since)
+    found = await tx.conn.execute(columns.where(group_members.c.team == team, group_members.c.user_id == user))
+    return {row.group_id: row.since for row in found}
+
+
+async def members_of(tx: Tx, team: str, group: str) -> frozenset[str]:
+    """The user ids of one group as last told."""
+    return frozenset(await tx.conn.scalars(select(group_members.c.user_id).where(_of_group(team, group))))
+
+
+async def group_as_of(tx: Tx, team: str, group: str) -> int | None:
+    """When Slack last told us this group's members (ms), None if never."""
+    here = and_(user_groups.c.team == team, user_groups.c.group_id == group)
+    told: int | None = await tx.conn.scalar(select(user_groups.c.as_of).where(here))
+    return told
+
+
+async def save_group(
+    tx: Tx, team: str, group: str, members: Collection[str], *, as_of: int | None = None
+) -> Membership:
+    """Store a group's members as Slack told them and say what changed; nothing does if a later answer is stored."""
+    await serialise(tx, f"group:{team}:{group}")
+    told, known = tx.now if as_of is None else as_of, await group_as_of(tx, team, group)
+    if known is not None and known > told:
+        return Membership(frozenset(), frozenset())
+    await upsert(tx, user_groups, {"team": team, "group_id": group, "as_of": told})
+    before = await members_of(tx, team, group)
+    change = Membership(frozenset(members) - before, before - frozenset(members))
+    await _change_members(tx, Who(team, group), change)
+    if change.added or change.removed:
+        content = {"team": team, "group": group, "added": sorted(change.added), "removed": sorted(change.removed)}
+        await audit.record(tx, tenant=audit.EVERYONE, kind="group.changed", content=content)
+    return change
+
+
+async def _change_members(tx: Tx, group: Who, change: Membership) -> None:
+    if change.removed:
+        gone = and_(_of_group(group.team, group.user), group_members.c.user_id.in_(change.removed))
+        await tx.conn.execute(delete(group_members).where(gone))
+    if change.added:
+        rows = [
+            {"team": group.team, "group_id": group.user, "user_id": user, "since": tx.now}
+            for user in sorted(change.added)
+        ]
+        await tx.conn.execute(insert(group_members), rows)
+
+
+def _of_group(team: str, group: str) -> Any:
+    return and_(group_members.c.team == team, group_members.c.group_id == group)

@@ -1,0 +1,202 @@
+"""Reviews: stored once per interrupt, loaded whole, moved by conditional updates.
+
+A loaded review carries its actions and their active decisions. A function that returns None or False changed nothing:
+somebody else was first, and the caller loads again. Who may decide what is not known here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, insert, select, text, true, update
+
+from bot.core.model import Action, Outcome, Review, ReviewState
+from bot.core.review import TERMINAL
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.rows import action_of, action_row, decision_of, review_of, review_row
+from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, decisions, reviews
+from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
+from bot.store.writing import insert_once
+
+# Ids in one IN list: well below what either engine takes.
+CHUNK = 500
+
+
+async def insert_review(tx: Tx, review: Review, *, policy_version: int, generation: int = 0) -> bool:
+    """Store a new review with its actions; False if this very interrupt is known already.
+
+    `generation` tells a second review of the same interrupt from the first, for when the first was superseded by a
+    change of ours and not of the thread's.
+    """
+    row = review_row(review) | {
+        "generation": generation,
+        "policy_version": policy_version,
+        "next_try_at": 0,
+        "erased_at": None,
+    }
+    if not await insert_once(tx, reviews, row):
+        return False
+    if review.actions:
+        await tx.conn.execute(insert(actions), [action_row(review.id, action) for action in review.actions])
+    content = {
+        "interrupt": review.interrupt_id,
+        "thread": review.thread_id,
+        "server": review.target.url,
+        "identity": review.target.identity,
+        "content_hash": review.content_hash,
+        "digests": [action.digest for action in review.actions],
+        "policy_version": policy_version,
+    }
+    await audit.record(tx, tenant=review.tenant, kind="review.opened", review_id=review.id, content=content)
+    return True
+
+
+async def load_review(tx: Tx, review_id: str, *, tenant: str | None = None, lock: bool = False) -> Review | None:
+    """One whole review; with `lock`, nobody else changes it before this transaction ends."""
+    here = reviews.c.id == review_id
+    if tenant is not None:
+        here &= reviews.c.tenant == tenant
+    statement = select(reviews).where(here)
+    found = await tx.conn.execute(statement.with_for_update(key_share=True) if lock else statement)
+    return next(iter(await _whole(tx, found.all())), None)
+
+
+async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrupt_id: str) -> list[Review]:
+    """Every review of one interrupt, settled ones too, oldest first."""
+    return await _load(
+        tx,
+        (reviews.c.server_url == url)
+        & (reviews.c.thread_id == thread_id)
+        & (reviews.c.interrupt_id == interrupt_id)
+        & (reviews.c.tenant == tenant),
+    )
+
+
+async def reviews_on_thread(tx: Tx, *, url: str, thread_id: str) -> list[Review]:
+    """What is not settled yet on one thread, of whichever tenant."""
+    return await _load(tx, text(LIVE_REVIEW), reviews.c.server_url == url, reviews.c.thread_id == thread_id)
+
+
+async def live_reviews(tx: Tx, *, tenant: str) -> list[Review]:
+    """What is not settled yet in one tenant, oldest first."""
+    return await _load(tx, text(LIVE_REVIEW), reviews.c.tenant == tenant)
+
+
+async def list_pending(tx: Tx, *, tenant: str | None = None, limit: int) -> list[Review]:
+    """The oldest reviews that are not settled, of one tenant or of all."""
+    return await _load(tx, text(LIVE_REVIEW), true() if tenant is None else reviews.c.tenant == tenant, limit=limit)
+
+
+async def _load(tx: Tx, *conditions: Any, limit: int | None = None) -> list[Review]:
+    statement = select(reviews).where(*conditions).order_by(reviews.c.opened_at, reviews.c.id).limit(limit)
+    return await _whole(tx, (await tx.conn.execute(statement)).all())
+
+
+async def _whole(tx: Tx, rows: Sequence[Any]) -> list[Review]:
+    found: dict[str, list[Action]] = defaultdict(list)
+    for start in range(0, len(rows), CHUNK):
+        for review_id, action in await _actions(tx, [row.id for row in rows[start : start + CHUNK]]):
+            found[review_id].append(action)
+    return [review_of(row, found[row.id]) for row in rows]
+
+
+async def _actions(tx: Tx, ids: Sequence[str]) -> list[tuple[str, Action]]:
+    where: ColumnElement[bool] = actions.c.review_id == ids[0] if len(ids) == 1 else actions.c.review_id.in_(ids)
+    rows = await tx.conn.execute(select(actions).where(where).order_by(actions.c.review_id, actions.c.position))
+    made = await tx.conn.execute(
+        select(decisions).where(
+            decisions.c.review_id == ids[0] if len(ids) == 1 else decisions.c.review_id.in_(ids),
+            decisions.c.voided_at.is_(None),
+        )
+    )
+    active = {(row.review_id, row.position): decision_of(row) for row in made}
+    return [(row.review_id, action_of(row, active.get((row.review_id, row.position)))) for row in rows]
+
+
+async def move(  # noqa: PLR0913 - what the record of a move says, each named by the caller
+    tx: Tx,
+    review: Review,
+    to: ReviewState,
+    *,
+    why: str = "",
+    actor: str = audit.PLACET,
+    content: Mapping[str, Any] | None = None,
+    next_try_at: int | None = None,
+) -> Review | None:
+    """Move a review on, as it was loaded; None if it changed meanwhile. Raises `IllegalTransition`."""
+    at = await shift(tx, standing_of(review), Move(to, why, actor, content, next_try_at))
+    if at is None:
+        return None
+    settled = tx.now if to in TERMINAL else review.settled_at
+    return review.evolve(state=to, why=why, version=at.version, settled_at=settled)
+
+
+async def touch(tx: Tx, review_id: str) -> None:
+    """Have a review's messages drawn again; nothing else changes."""
+    await want_redraw(tx, review_id)
+
+
+async def reopen(tx: Tx, review: Review, *, decide_within_ms: int | None, actor: str, why: str = "") -> Review | None:
+    """Give a held review a new deadline and open it again."""
+    decide_by = None if decide_within_ms is None else tx.now + decide_within_ms
+    opened = await move(tx, review, ReviewState.OPEN, why=why, actor=actor, content={"decide_by": decide_by})
+    if opened is None:
+        return None
+    await tx.conn.execute(update(reviews).where(reviews.c.id == review.id).values(decide_by=decide_by))
+    return opened.evolve(decide_by=decide_by)
+
+
+async def set_outcomes(tx: Tx, review: Review, outcomes: Mapping[int, tuple[Outcome, str | None]]) -> None:
+    """Store what became of the calls, by the agent server's word."""
+    await store_outcomes(tx, review.id, outcomes)
+    content = {"outcomes": {str(position): outcome.value for position, (outcome, _) in outcomes.items()}}
+    await audit.record(tx, tenant=review.tenant, kind="review.outcomes", review_id=review.id, content=content)
+    await want_redraw(tx, review.id)
+
+
+async def store_outcomes(tx: Tx, review_id: str, outcomes: Mapping[int, tuple[Outcome, str | None]]) -> None:
+    """As `set_outcomes`, for a caller that records them in an event of its own."""
+    for position, (outcome, result) in outcomes.items():
+        here = and_(actions.c.review_id == review_id, actions.c.position == position)
+        await tx.conn.execute(update(actions).where(here).values(outcome=outcome.value, outcome_text=result))
+
+
+async def set_call_ids(tx: Tx, review: Review, call_ids: Mapping[int, str]) -> Review | None:
+    """Store which tool call each position is, once it is known; None if the review changed meanwhile."""
+    at = await revise(tx, standing_of(review))
+    if at is None:
+        return None
+    for position, call_id in call_ids.items():
+        here = and_(actions.c.review_id == review.id, actions.c.position == position)
+        await tx.conn.execute(update(actions).where(here).values(tool_call_id=call_id))
+    content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
+    await audit.record(tx, tenant=review.tenant, kind="review.calls", review_id=review.id, content=content)
+    known = tuple(_named(action, call_ids.get(action.position)) for action in review.actions)
+    return review.evolve(version=at.version, actions=known)
+
+
+def _named(action: Action, call_id: str | None) -> Action:
+    return action if call_id is None else replace(action, tool_call_id=call_id)
+
+
+async def set_delivered(tx: Tx, review_id: str, *, decide_within_ms: int | None) -> bool:
+    """Start the review's time to decide, at the first delivery of its card only."""
+    decide_by = None if decide_within_ms is None else tx.now + decide_within_ms
+    here = (reviews.c.id == review_id) & reviews.c.delivered_at.is_(None)
+    changed = await tx.conn.execute(update(reviews).where(here).values(delivered_at=tx.now, decide_by=decide_by))
+    if changed.rowcount != 1:
+        return False
+    tenant = audit.tenant_of(review_id)
+    content = {"decide_by": decide_by}
+    await audit.record(tx, tenant=tenant, kind="review.delivered", review_id=review_id, content=content)
+    return True
+
+
+async def due_to_expire(tx: Tx, *, limit: int) -> list[str]:
+    """Reviews whose time to decide has passed and of which nothing was sent, longest passed first."""
+    statement = select(reviews.c.id).where(text(EXPIRABLE), reviews.c.decide_by <= tx.now)
+    return list(await tx.conn.scalars(statement.order_by(reviews.c.decide_by).limit(limit)))

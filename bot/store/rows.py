@@ -1,0 +1,202 @@
+"""Rows become records here, and records rows; no statement is made and nothing is judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from bot.core.model import (
+    Action,
+    Decision,
+    DecisionType,
+    Offer,
+    Outcome,
+    Review,
+    ReviewState,
+    Shape,
+    Showing,
+    ShowingKind,
+    Target,
+    Who,
+)
+
+
+def join_types(types: Sequence[DecisionType]) -> str:
+    """Decision types in one text, in their order."""
+    return ",".join(kind.value for kind in types)
+
+
+def split_types(text: str) -> tuple[DecisionType, ...]:
+    """The reverse of `join_types`."""
+    return tuple(DecisionType(kind) for kind in text.split(",") if kind)
+
+
+def join_offers(offers: Sequence[Offer]) -> str:
+    """What was offered, as JSON."""
+    return json.dumps([[offer.position, join_types(offer.offered), offer.complete] for offer in offers])
+
+
+def split_offers(text: str) -> tuple[Offer, ...]:
+    """The reverse of `join_offers`."""
+    return tuple(Offer(position, split_types(types), complete) for position, types, complete in json.loads(text))
+
+
+def review_row(review: Review) -> dict[str, Any]:
+    """A review's own columns, without those that only the store knows."""
+    return {
+        "id": review.id,
+        "tenant": review.tenant,
+        "server_url": review.target.url,
+        "server_kind": review.target.kind,
+        "identity": review.target.identity,
+        "assistant": review.target.assistant,
+        "route": review.target.route,
+        "thread_id": review.thread_id,
+        "interrupt_id": review.interrupt_id,
+        "content_hash": review.content_hash,
+        "shape": review.shape.value,
+        "state": review.state.value,
+        "why": review.why,
+        "salt": review.salt,
+        "requester": review.requester,
+        "opened_at": review.opened_at,
+        "delivered_at": review.delivered_at,
+        "decide_by": review.decide_by,
+        "settled_at": review.settled_at,
+        "response_schema": review.response_schema,
+        "problem": review.problem,
+        "version": review.version,
+    }
+
+
+def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
+    """A review from its row and its actions in order of position."""
+    return Review(
+        id=row.id,
+        tenant=row.tenant,
+        target=Target(row.server_url, row.server_kind, row.identity, row.assistant, row.route),
+        thread_id=row.thread_id,
+        interrupt_id=row.interrupt_id,
+        content_hash=row.content_hash,
+        shape=Shape(row.shape),
+        state=ReviewState(row.state),
+        why=row.why,
+        salt=row.salt,
+        requester=row.requester,
+        opened_at=row.opened_at,
+        delivered_at=row.delivered_at,
+        decide_by=row.decide_by,
+        settled_at=row.settled_at,
+        response_schema=row.response_schema,
+        problem=row.problem,
+        version=row.version,
+        actions=tuple(actions),
+    )
+
+
+def action_row(review_id: str, action: Action) -> dict[str, Any]:
+    """One action's columns."""
+    return {
+        "review_id": review_id,
+        "position": action.position,
+        "tool": action.tool,
+        "args": action.args,
+        "args_object": action.args_object,
+        "description": action.description,
+        "allowed": join_types(action.allowed),
+        "digest": action.digest,
+        "problem": action.problem,
+        "tool_call_id": action.tool_call_id,
+        "outcome": action.outcome and action.outcome.value,
+        "outcome_text": action.outcome_text,
+    }
+
+
+def action_of(row: Row[Any], decision: Decision | None) -> Action:
+    """An action from its row and its active decision."""
+    return Action(
+        position=row.position,
+        tool=row.tool,
+        args=row.args,
+        args_object=row.args_object,
+        description=row.description,
+        allowed=split_types(row.allowed),
+        digest=row.digest,
+        problem=row.problem,
+        tool_call_id=row.tool_call_id,
+        decision=decision,
+        outcome=Outcome(row.outcome) if row.outcome else None,
+        outcome_text=row.outcome_text,
+    )
+
+
+def decision_row(review_id: str, decision: Decision) -> dict[str, Any]:
+    """One decision's columns."""
+    return {
+        "id": decision.id,
+        "review_id": review_id,
+        "position": decision.position,
+        "type": decision.type.value,
+        "team": decision.by.team,
+        "user_id": decision.by.user,
+        "at": decision.at,
+        "showing_id": decision.showing_id,
+        "digest": decision.digest,
+        "final_args": decision.final_args,
+        "message": decision.message,
+        "rule": decision.rule,
+        "policy_version": decision.policy_version,
+    }
+
+
+def decision_of(row: Row[Any]) -> Decision:
+    """A decision from its row, active or voided."""
+    return Decision(
+        id=row.id,
+        position=row.position,
+        type=DecisionType(row.type),
+        by=Who(row.team, row.user_id),
+        at=row.at,
+        showing_id=row.showing_id,
+        digest=row.digest,
+        final_args=row.final_args,
+        message=row.message,
+        rule=row.rule,
+        policy_version=row.policy_version,
+    )
+
+
+def showing_row(showing: Showing) -> dict[str, Any]:
+    """One showing's columns, without `at` and `number`."""
+    return {
+        "id": showing.id,
+        "review_id": showing.review_id,
+        "position": showing.position,
+        "kind": showing.kind.value,
+        "digest": showing.digest,
+        "offers": join_offers(showing.offers),
+        "page": showing.page,
+        "user_id": showing.user,
+        "message_id": showing.message_id,
+        "final_args": showing.final_args,
+    }
+
+
+def showing_of(row: Row[Any]) -> Showing:
+    """A showing from its row."""
+    return Showing(
+        id=row.id,
+        review_id=row.review_id,
+        position=row.position,
+        kind=ShowingKind(row.kind),
+        digest=row.digest,
+        offers=split_offers(row.offers),
+        page=row.page,
+        user=row.user_id,
+        message_id=row.message_id,
+        final_args=row.final_args,
+        at=row.at,
+    )

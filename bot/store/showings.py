@@ -1,0 +1,59 @@
+"""Showings: what exactly somebody could see when they pressed. Written once, never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ScalarSelect, func, insert, select
+
+from bot.core.model import Offer, Showing
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.rows import showing_of, showing_row
+from bot.store.tables import showings
+
+
+async def insert_showing(tx: Tx, showing: Showing) -> None:
+    """Store one showing and record who was shown which digest; `at` 0 means now."""
+    row = showing_row(showing) | {"at": showing.at or tx.now, "number": _next_number(showing.message_id)}
+    await tx.conn.execute(insert(showings).values(**row))
+    content = {
+        "showing": showing.id,
+        "digest": showing.digest,
+        "kind": showing.kind.value,
+        "offers": [_told(offer) for offer in showing.offers],
+        "page": showing.page,
+        "to": showing.user,
+        "message": showing.message_id,
+    }
+    tenant = audit.tenant_of(showing.review_id)
+    position = showing.position
+    await audit.record(
+        tx, tenant=tenant, kind="showing.made", review_id=showing.review_id, position=position, content=content
+    )
+
+
+def _told(offer: Offer) -> dict[str, Any]:
+    kinds = [kind.value for kind in offer.offered]
+    return {"position": offer.position, "offered": kinds, "complete": offer.complete}
+
+
+def _next_number(message_id: str | None) -> int | ScalarSelect[Any]:
+    """Two showings of one message may be made in one millisecond: their number tells which is later."""
+    if message_id is None:
+        return 0
+    last = select(func.coalesce(func.max(showings.c.number), 0) + 1).where(showings.c.message_id == message_id)
+    return last.scalar_subquery()
+
+
+async def load_showing(tx: Tx, showing_id: str) -> Showing | None:
+    """One showing by the id that a button or a modal carried."""
+    row = (await tx.conn.execute(select(showings).where(showings.c.id == showing_id))).one_or_none()
+    return None if row is None else showing_of(row)
+
+
+async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
+    """What a message showed last."""
+    ordered = select(showings).where(showings.c.message_id == message_id).order_by(showings.c.number.desc())
+    row = (await tx.conn.execute(ordered.limit(1))).one_or_none()
+    return None if row is None else showing_of(row)

@@ -1,0 +1,186 @@
+"""The tables that a decision passes through: reviews, what was shown, decided, sent, and what goes to Slack.
+
+Partial indexes cover the rows that still matter, so that a claim or a click costs the same beside a hundred thousand
+settled reviews. Their conditions are constants here because a query must repeat them word for word to be served by
+them. `bot.store.registers` holds the other tables; neither knows how rows become records.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, Text, UniqueConstraint
+
+from bot.store.columns import flags, key, literals, metadata, numbers, partial, texts, times
+
+LIVE_REVIEW = "state NOT IN ('resumed', 'superseded', 'broken')"
+DUE_REVIEW = "state IN ('decided', 'expired')"
+EXPIRABLE = "state IN ('open', 'decided') AND decide_by IS NOT NULL"
+UNKNOWN_REVIEW = "state = 'unknown'"
+ERASABLE = "settled_at IS NOT NULL AND erased_at IS NULL"
+ACTIVE_DECISION = "voided_at IS NULL"
+LIVE_DISPATCH = "live"
+DUE_MESSAGE = "wanted > shown AND state IN ('new', 'posting', 'posted')"
+DUE_NOTICE = "state = 'new'"
+
+
+def _review() -> Column[str]:
+    return Column("review_id", Text, ForeignKey("reviews.id"), nullable=False)
+
+
+reviews = Table(
+    "reviews",
+    metadata,
+    *key("id"),
+    *texts("tenant server_url server_kind identity assistant route"),
+    *literals("thread_id interrupt_id"),
+    *texts("content_hash"),
+    *numbers("generation"),
+    *texts("shape state"),
+    *literals("why"),
+    Column("salt", LargeBinary, nullable=False),
+    *texts("requester", null=True),
+    *times("opened_at"),
+    *times("delivered_at decide_by settled_at erased_at", null=True),
+    *texts("response_schema", null=True),
+    *literals("problem"),
+    *numbers("version policy_version"),
+    *times("next_try_at"),
+    UniqueConstraint(
+        "server_url", "thread_id", "interrupt_id", "content_hash", "generation", name="uq_reviews_interrupt"
+    ),
+    partial("ix_reviews_live", "tenant", "opened_at", where=LIVE_REVIEW),
+    partial("ix_reviews_thread", "server_url", "thread_id", where=LIVE_REVIEW),
+    partial("ix_reviews_due", "tenant", "next_try_at", "id", where=DUE_REVIEW),
+    partial("ix_reviews_expirable", "decide_by", where=EXPIRABLE),
+    partial("ix_reviews_unknown", "next_try_at", where=UNKNOWN_REVIEW),
+    partial("ix_reviews_erasable", "tenant", "settled_at", where=ERASABLE),
+)
+
+actions = Table(
+    "actions",
+    metadata,
+    Column("review_id", Text, ForeignKey("reviews.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    *literals("tool"),
+    *texts("args", null=True),
+    *flags("args_object"),
+    *literals("description", null=True),
+    *texts("allowed digest"),
+    *literals("problem"),
+    *literals("tool_call_id", null=True),
+    *texts("outcome", null=True),
+    *literals("outcome_text", null=True),
+)
+
+showings = Table(
+    "showings",
+    metadata,
+    *key("id"),
+    _review(),
+    *numbers("position", null=True),
+    *texts("kind digest offers"),
+    *texts("user_id message_id final_args", null=True),
+    *numbers("page number"),
+    *times("at"),
+    Index("ix_showings_review", "review_id"),
+    Index("ix_showings_message", "message_id", "number"),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    *key("id"),
+    _review(),
+    *numbers("position"),
+    *texts("type team user_id"),
+    *times("at"),
+    *texts("showing_id digest"),
+    *texts("final_args", null=True),
+    *literals("message", null=True),
+    *literals("rule"),
+    *numbers("policy_version"),
+    *texts("delivery_key"),
+    *times("voided_at", null=True),
+    *texts("voided_by", null=True),
+    *literals("void_why", null=True),
+    Index("ix_decisions_review", "review_id", "at"),
+    partial("uq_decisions_active", "review_id", "position", where=ACTIVE_DECISION, unique=True),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    *key("key"),
+    *literals("answer"),
+    *times("at"),
+    Index("ix_deliveries_at", "at"),
+)
+
+dispatches = Table(
+    "dispatches",
+    metadata,
+    *key("id"),
+    Column("review_id", Text, ForeignKey("reviews.id"), nullable=False, unique=True),
+    *texts("tenant server_url"),
+    *literals("thread_id"),
+    *texts("state owner"),
+    *flags("live expiry"),
+    *numbers("token attempt"),
+    *times("lease_ms claimed_at lease_until next_try_at"),
+    *times("armed_at alive_at accepted_at closed_at alarmed_at", null=True),
+    *literals("run_id", null=True),
+    *texts("sent_body_hash outcome alarm", null=True),
+    *literals("why"),
+    partial("uq_dispatches_thread", "server_url", "thread_id", where=LIVE_DISPATCH, unique=True),
+    partial("ix_dispatches_lease", "lease_until", where=LIVE_DISPATCH),
+    Index("ix_dispatches_tenant", "tenant", "claimed_at"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    *key("id"),
+    *texts("tenant"),
+    _review(),
+    *numbers("position", null=True),
+    *texts("parent_id", null=True),
+    *texts("channel"),
+    *texts("ts", null=True),
+    *numbers("wanted shown urgency"),
+    *texts("state"),
+    *texts("showing_id content_key owner", null=True),
+    *numbers("token attempts"),
+    *times("created_at next_try_at"),
+    *times("lease_until posting_since", null=True),
+    *literals("last_error"),
+    partial("uq_messages_root", "review_id", where="position IS NULL", unique=True),
+    partial("uq_messages_position", "review_id", "position", where="position IS NOT NULL", unique=True),
+    partial("ix_messages_due", "tenant", "urgency", "next_try_at", where=DUE_MESSAGE),
+    Index("ix_messages_place", "channel", "ts"),
+)
+
+notices = Table(
+    "notices",
+    metadata,
+    *key("id"),
+    Column("key", Text, nullable=False, unique=True),
+    *texts("tenant channel"),
+    *texts("user_id thread_ts", null=True),
+    *literals("text"),
+    *texts("state"),
+    *texts("owner", null=True),
+    *numbers("token attempts"),
+    *times("created_at next_try_at"),
+    *times("lease_until sent_at", null=True),
+    *literals("last_error"),
+    partial("ix_notices_due", "tenant", "next_try_at", where=DUE_NOTICE),
+)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("review_id", Text, ForeignKey("reviews.id"), primary_key=True),
+    *key("team", "user_id"),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    *literals("content"),
+    *times("at"),
+)

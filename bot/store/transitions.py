@@ -1,0 +1,106 @@
+"""How a review's row moves: one conditional UPDATE, its audit event, and a wish to redraw its messages.
+
+`bot.core.review` says what may follow what; this module only asks it. Whoever changes a review beside other rows
+locks the review first (`standing`), so that two transactions never wait for each other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, select, update
+
+from bot.core.model import Review, ReviewState
+from bot.core.review import TERMINAL, check
+from bot.store import audit
+from bot.store.engine import Tx
+from bot.store.tables import messages, reviews
+
+_AT_ONCE = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a review stands: all that a move needs to know of it."""
+
+    id: str
+    tenant: str
+    state: ReviewState
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A transition to make, and what the record should say of it."""
+
+    to: ReviewState
+    why: str = ""
+    actor: str = audit.PLACET
+    content: Mapping[str, Any] | None = None
+    next_try_at: int | None = None
+
+
+def standing_of(review: Review) -> Standing:
+    """Where a loaded review stood when it was loaded."""
+    return Standing(review.id, review.tenant, review.state, review.version)
+
+
+async def standing(tx: Tx, review_id: str) -> Standing | None:
+    """Read and lock one review's row; SQLite's write transaction has locked everything already."""
+    columns = select(reviews.c.id, reviews.c.tenant, reviews.c.state, reviews.c.version)
+    found = await tx.conn.execute(columns.where(reviews.c.id == review_id).with_for_update(key_share=True))
+    row = found.one_or_none()
+    return row and Standing(row.id, row.tenant, ReviewState(row.state), row.version)
+
+
+async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
+    """Make the transition, or return None if the review no longer stands at `at`. `IllegalTransition`."""
+    check(at.state, move.to)
+    moved = replace(at, state=move.to, version=at.version + 1)
+    changes: dict[str, Any] = {"state": move.to.value, "why": move.why, "version": moved.version}
+    if move.to in TERMINAL:
+        changes["settled_at"] = tx.now
+    if move.next_try_at is not None or move.to in _AT_ONCE:
+        changes["next_try_at"] = tx.now if move.next_try_at is None else move.next_try_at
+    if not await _change(tx, at, changes):
+        return None
+    await want_redraw(tx, at.id, state=move.to)
+    content = {"from": at.state.value, "why": move.why, **(move.content or {})}
+    kind = f"review.{move.to.value}"
+    await audit.record(tx, tenant=at.tenant, kind=kind, review_id=at.id, actor=move.actor, content=content)
+    return moved
+
+
+async def revise(tx: Tx, at: Standing) -> Standing | None:
+    """Count one change that moves no state, for a caller that records it; None if the review moved meanwhile."""
+    if not await _change(tx, at, {"version": at.version + 1}):
+        return None
+    await want_redraw(tx, at.id)
+    return replace(at, version=at.version + 1)
+
+
+async def _change(tx: Tx, at: Standing, changes: Mapping[str, Any]) -> bool:
+    here = (reviews.c.id == at.id) & (reviews.c.state == at.state.value) & (reviews.c.version == at.version)
+    changed = await tx.conn.execute(update(reviews).where(here).values(**changes))
+    return changed.rowcount == 1
+
+
+async def want_redraw(tx: Tx, review_id: str, *, state: ReviewState | None = None) -> None:
+    """Raise the wanted version of a review's messages; `state` sets how urgent they are."""
+    changes = {} if state is None else {"urgency": urgency(state)}
+    await redraw(tx, messages.c.review_id == review_id, **changes)
+
+
+async def redraw(tx: Tx, which: ColumnElement[bool], **changes: Any) -> None:
+    """Raise the wanted version of some messages; a back-off after an error is left alone."""
+    behind = and_(messages.c.wanted > messages.c.shown, messages.c.last_error != "")
+    waited = case((behind, messages.c.next_try_at), else_=tx.now)
+    wanted = {"wanted": messages.c.wanted + 1, "next_try_at": waited}
+    await tx.conn.execute(update(messages).where(which).values(**wanted, **changes))
+
+
+def urgency(state: ReviewState) -> int:
+    """Cards that wait for people go out before cards that report."""
+    return 0 if state is ReviewState.OPEN else 1

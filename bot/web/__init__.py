@@ -1,0 +1,1 @@
+"""The HTTP side: Slack endpoints, hints, health, metrics."""

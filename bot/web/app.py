@@ -1,0 +1,66 @@
+"""The HTTP application: Slack's endpoint, hints, health and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+from slack_bolt.async_app import AsyncApp
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.metrics import REGISTRY
+from bot.settings import is_loopback
+from bot.web.intake import Intake
+from bot.web.limits import BodyLimit
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """What the routes lead to."""
+
+    slack: AsyncApp | None  # None in Socket Mode: Slack then delivers nothing over HTTP
+    intake: Intake
+    ready: Callable[[], Awaitable[str | None]]  # None: ready; else what is missing
+
+
+def create_web(endpoints: Endpoints) -> Starlette:
+    """The ASGI application."""
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"ok": True})
+
+    async def readyz(_: Request) -> Response:
+        missing = await endpoints.ready()
+        return JSONResponse({"ready": missing is None, "missing": missing}, 200 if missing is None else 503)
+
+    routes = [
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+        Route("/metrics", metrics),
+        Route("/v1/tenants/{tenant}/threads/{thread_id}/sync", endpoints.intake.sync, methods=["POST"]),
+        Route("/v1/tenants/{tenant}/webhook", endpoints.intake.webhook, methods=["POST"]),
+    ]
+    if endpoints.slack is not None:
+        handler = AsyncSlackRequestHandler(endpoints.slack)
+
+        async def slack_events(request: Request) -> Response:
+            return await handler.handle(request)
+
+        routes.append(Route("/slack/events", slack_events, methods=["POST"]))
+    return Starlette(routes=routes, middleware=[Middleware(BodyLimit)])
+
+
+async def metrics(request: Request) -> Response:
+    """For a scraper on this machine only: nothing that came through a proxy."""
+    local = request.client is not None and is_loopback(request.client.host)
+    if not local or any(name in request.headers for name in FORWARDED):
+        return JSONResponse({"error": "metrics are served on loopback only"}, 403)
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,1 @@
+"""The workers: dispatch, watch, sweep."""

@@ -1,0 +1,120 @@
+"""The dispatch worker: decided reviews go out, one at a time per thread, by whichever replica claims them.
+
+It claims, re-checks, and hands over to an `Attempt`; dispatches whose worker died are adopted from where they stand. The
+database decides every race. This module must not know how an answer is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from bot.core.decision import UnsendableAnswer, rejections
+from bot.core.model import Review, ReviewState
+from bot.core.policy import TenantPolicy
+from bot.errors import AgentUnreachable, StoreError
+from bot.policies import InForce, Policies
+from bot.store import decisions, dispatches, reviews, tenants
+from bot.store.dispatches import Claim
+from bot.work.attempt import Attempt, Bench, LeaseLost
+from bot.work.loops import Tasks
+from bot.work.recheck import Confirm, End, Holds, Rechecked, Void, Wait, recheck
+
+log = structlog.get_logger("placet")
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """One replica's worker. `changed` is called after each stored change, to hurry the cards on."""
+
+    bench: Bench
+    policies: Policies
+    confirm: Confirm
+    owner: str
+    tasks: Tasks
+    changed: Callable[[], None]
+    again: Callable[[], None]
+
+    async def step(self) -> bool:
+        """Claim what is due, up to the limit of what may run at once. Answers whether more may be due."""
+        while len(self.tasks) < AT_ONCE:
+            claim = await self._claim()
+            if claim is None:
+                return False
+            self.tasks.start(self._carry(claim), f"dispatch {claim.dispatch_id}")
+        return False
+
+    async def _claim(self) -> Claim | None:
+        store, lease = self.bench.store, self.bench.lease_ms
+        async with store.begin() as tx:
+            orphan = await dispatches.adopt_orphan(tx, owner=self.owner, lease_ms=lease)
+            if orphan is not None:
+                return orphan
+            paused = tuple(await tenants.paused(tx))
+            return await dispatches.claim_next(tx, owner=self.owner, lease_ms=lease, skip_tenants=paused)
+
+    async def _carry(self, claim: Claim) -> None:
+        try:
+            await self._carried(claim)
+        except LeaseLost:
+            log.info("Another worker took this dispatch over.", action="lease_lost", dispatch=claim.dispatch_id)
+        except StoreError as exc:
+            log.warning(
+                "The database failed under a dispatch; it is carried on later.", action="store_fault", fault=str(exc)
+            )
+        finally:
+            self.changed()
+            self.again()
+
+    async def _carried(self, claim: Claim) -> None:
+        async with self.bench.store.read() as tx:
+            review = await reviews.load_review(tx, claim.review_id)
+            in_force = await self.policies.in_force(tx)
+            now = tx.now
+        tenant = in_force.tenant(claim.tenant)
+        if review is None:
+            raise LeaseLost
+        if claim.state == "claimed":
+            await self._start(claim, review, in_force, now)
+        elif tenant is not None:
+            await self._resume(claim, review, tenant)
+        # Without its tenant nobody can ask the server; the row waits, and the lease runs out, until an operator acts.
+
+    async def _start(self, claim: Claim, review: Review, in_force: InForce, now: int) -> None:
+        result = await recheck(review, in_force, self.confirm, expired=claim.expiry, now=now)
+        if not isinstance(result, Holds):
+            await self._put_back(claim, review, result)
+            return
+        try:
+            attempt = Attempt(self.bench, claim, result.review, result.tenant)
+        except AgentUnreachable as exc:
+            log.warning("A dispatch waits.", action="agent_fault", fault=str(exc))
+            await self._put_back(claim, review, Wait("agent_unreachable"))
+            return
+        await attempt.start(result.answer)
+
+    async def _resume(self, claim: Claim, review: Review, tenant: TenantPolicy) -> None:
+        """Carry on what another worker began: its answer may have left."""
+        try:
+            seen = rejections(review) if claim.expiry else review
+        except UnsendableAnswer:
+            seen = review
+        attempt = Attempt(self.bench, claim, seen, tenant)
+        await (attempt.settle() if claim.state == "armed" else attempt.follow())
+
+    async def _put_back(self, claim: Claim, review: Review, result: Rechecked) -> None:
+        back = ReviewState.EXPIRED if claim.expiry else ReviewState.DECIDED
+        async with self.bench.store.begin() as tx:
+            match result:
+                case Wait(why=why, delay_ms=delay):
+                    await dispatches.release(tx, claim, to=back, why=why, retry_at=tx.now + delay)
+                case End(state=state, why=why):
+                    await dispatches.release(tx, claim, to=state, why=why)
+                case Void(positions=positions, why=why):
+                    released = await dispatches.release(tx, claim, to=ReviewState.OPEN, why=why)
+                    again = await reviews.load_review(tx, review.id, lock=True) if released else None
+                    if again is not None:
+                        await decisions.void_decisions(tx, again, why=why, actor="placet", positions=positions)

@@ -1,0 +1,81 @@
+"""Keeping people known: whoever may decide a waiting review was read from Slack lately.
+
+Clicks read the tables only, and what is older than two minutes does not count there. While something waits, the reviewers
+named by the policy and the members of its groups are read about once a minute, oldest first, within a budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.authority import groups_of_policy
+from bot.core.model import Who
+from bot.core.policy import TenantPolicy
+from bot.errors import SlackError
+from bot.policies import Policies
+from bot.slack.people import PeopleReader
+from bot.store import people, reviews
+from bot.store.engine import Store, Tx
+
+REFRESH_MS = 60_000
+PEOPLE_A_ROUND = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """One replica's keeper."""
+
+    store: Store
+    policies: Policies
+    reader: PeopleReader
+
+    async def step(self) -> bool:
+        """Read whoever was asked for, then whoever is due."""
+        await self.reader.refresh_wanted()
+        async with self.store.read() as tx:
+            in_force = await self.policies.in_force(tx)
+            groups: list[Who] = []
+            for tenant in in_force.tenants():
+                if await reviews.list_pending(tx, tenant=tenant.name, limit=1):
+                    groups += await _due_groups(tx, tenant)
+        for group in groups:
+            await self._quietly_group(group)
+        async with self.store.read() as tx:
+            due: list[Who] = []
+            for tenant in in_force.tenants():
+                if await reviews.list_pending(tx, tenant=tenant.name, limit=1):
+                    due += await _due_people(tx, tenant)
+        for who in due[:PEOPLE_A_ROUND]:
+            await self._quietly_user(who)
+        return len(due) > PEOPLE_A_ROUND
+
+    async def _quietly_group(self, group: Who) -> None:
+        """A reading that fails leaves its row old, and old rows grant nothing."""
+        try:
+            await self.reader.read_group(group.team, group.user)
+        except SlackError:
+            return
+
+    async def _quietly_user(self, who: Who) -> None:
+        try:
+            await self.reader.read_user(who)
+        except SlackError:
+            return
+
+
+async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[Who]:
+    team = tenant.slack_team
+    ages = {group: await people.group_as_of(tx, team, group) or 0 for group in groups_of_policy(tenant)}
+    return [Who(team, group) for group, as_of in sorted(ages.items()) if as_of < tx.now - REFRESH_MS]
+
+
+async def _due_people(tx: Tx, tenant: TenantPolicy) -> list[Who]:
+    team = tenant.slack_team
+    users = {rule.user for rule in tenant.reviewers if rule.user}
+    for group in groups_of_policy(tenant):
+        users |= await people.members_of(tx, team, group)
+    ages: list[tuple[int, str]] = []
+    for user in users:
+        row = await people.person(tx, team, user)
+        ages.append((row.as_of if row else 0, user))
+    return [Who(team, user) for as_of, user in sorted(ages) if as_of < tx.now - REFRESH_MS]

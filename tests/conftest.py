@@ -1,0 +1,19 @@
+"""What every test starts from: an environment that says nothing to Placet."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+OURS = ("SLACK_", "PLACET_")
+# Switches of the tests themselves, read by no program.
+KEPT = ("PLACET_UPDATE_SNAPSHOTS", "PLACET_TEST_")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own tokens and database must never reach a test."""
+    for name in list(os.environ):
+        if name.startswith(OURS) and not name.startswith(KEPT):
+            monkeypatch.delenv(name)
