@@ -12,7 +12,7 @@ from blocks.args import Arguments
 from blocks.fitting import Fit
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Decided
-from blocks.text import cut_marked, escape_mrkdwn, is_plain, on_one_line
+from blocks.text import cut_plain, escape_mrkdwn, is_plain, on_one_line
 
 _LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+")
 _STYLES: Final = {"approve": {"style": "primary"}, "reject": {"style": "danger"}}
@@ -22,7 +22,7 @@ _REPEATED: Final = "Tool execution requires approval"
 def heading(call: CallView) -> str:
     """Plain text for the header: the policy's title or ours, never the tool's name."""
     untitled = words.UNTITLED if call.state is CallState.WAITING else words.UNTITLED_SETTLED
-    title = cut_marked(on_one_line(call.title or untitled), limits.TITLE)
+    title = cut_plain(on_one_line(call.title or untitled), limits.TITLE)
     if call.total > 1:
         title = words.NUMBERED.format(title=title, number=call.position + 1, total=call.total)
     return words.HIGH_RISK.format(title=title) if call.risk == "high" else title
@@ -133,7 +133,7 @@ def _confirm(call: CallView, arguments: Arguments) -> Json:
         parts.append(words.CONFIRM_TARGET.format(name=first[0].name, value=first[0].text))
     return {
         "title": kit.plain(words.CONFIRM_TITLE),
-        "text": kit.plain(cut_marked(" ".join([*parts, words.CONFIRM]), limits.CONFIRM)),
+        "text": kit.plain(cut_plain(" ".join([*parts, words.CONFIRM]), limits.CONFIRM)),
         "confirm": kit.plain(words.CONFIRM_YES),
         "deny": kit.plain(words.CONFIRM_NO),
         "style": "danger",

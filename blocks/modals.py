@@ -10,7 +10,7 @@ from blocks.args import Arguments, parse, read_arguments
 from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.models import NO_DRAFT, CallView, Draft, Offer, RenderedView
-from blocks.text import cut_marked
+from blocks.text import cut_plain
 
 
 def reject_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
@@ -40,8 +40,8 @@ def edit_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = 
 
 def notice_modal(title: str, sentence: str, *, showing: str = "") -> RenderedView:
     """One plain sentence of ours and a way out."""
-    block = {"type": "section", "text": kit.plain(cut_marked(sentence, limits.NOTICE_MODAL))}
-    title = cut_marked(title, limits.MODAL_TITLE)
+    block = {"type": "section", "text": kit.plain(cut_plain(sentence, limits.NOTICE_MODAL))}
+    title = cut_plain(title, limits.MODAL_TITLE)
     return RenderedView(kit.modal(title, [block], callback_id=ids.CALLBACK_NOTICE, showing=showing, close=words.CLOSE))
 
 

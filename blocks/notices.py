@@ -10,7 +10,7 @@ from typing import Final
 from blocks import kit, limits, words
 from blocks.ids import is_user
 from blocks.models import Rendered
-from blocks.text import cut_marked, escape_mrkdwn, on_one_line
+from blocks.text import cut_marked, cut_plain, escape_mrkdwn, on_one_line
 
 REFUSALS: Final[Mapping[str, str]] = words.REFUSALS
 
@@ -59,7 +59,7 @@ def _problem(text: object) -> str:
 
 
 def _problem_plain(text: object) -> str:
-    return f": {cut_marked(on_one_line(str(text)).rstrip('.'), limits.NOTICE)}"
+    return f": {cut_plain(on_one_line(str(text)).rstrip('.'), limits.NOTICE)}"
 
 
 def _position(position: object) -> str:

@@ -66,6 +66,7 @@ def why_text(code: str) -> str:
     """Why a review waits or ended, or nothing for a code without words."""
     return WHYS.get(code, "")
 
+
 # Above or beside the inputs of a modal.
 CHOOSE: Final = "Choose a decision for this call."
 EMPTY_ANSWER: Final = "Write what the agent should read as the tool's result."

@@ -11,7 +11,7 @@ from blocks import fallback, ids, kit, limits, rows, words
 from blocks.args import name_text, parse, read_arguments
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Rendered, RootView
-from blocks.text import cut_by_weight, cut_marked, on_one_line
+from blocks.text import cut_by_weight, cut_plain, on_one_line
 
 _UNDECIDED: Final = (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
 
@@ -30,6 +30,8 @@ def root_card(root: RootView) -> Rendered:
 
 
 def _list(root: RootView) -> Json:
+    if not root.calls:
+        return kit.rich([kit.lines([kit.words(words.NO_CALLS, italic=True)])])
     items = [kit.lines(_item(call)) for call in root.calls[: limits.ROOT_CALLS]]
     return kit.rich([{"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}])
 
@@ -39,7 +41,7 @@ def _item(call: CallView) -> list[Json]:
     if call.decided is not None and call.decided.user is not None and ids.is_user(call.decided.user):
         item += [kit.words(f" {words.BY} "), kit.person(call.decided.user)]
     if call.title or call.risk == "high":
-        title = cut_marked(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
+        title = cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
         item.append(kit.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
     item += [kit.words("  "), kit.code(cut_by_weight(name_text(call.tool[: limits.ROOT_TOOL + 1]), limits.ROOT_TOOL))]
     shown = rows.preview(read_arguments(parse(call.arguments, call.masks), reach=limits.READ_ROOT), limits.ROOT_PREVIEW)

@@ -126,6 +126,11 @@ def cut_marked(text: str, limit: int) -> str:
     return text if units(text) <= limit else cut(text, limit - 1) + "…"
 
 
+def cut_plain(text: str, limit: int) -> str:
+    """As ``cut_marked``, by weight: for titles and other plain text of a fixed room."""
+    return text if weight(text) <= limit else cut_by_weight(text, limit - 1) + "…"
+
+
 def _boundary(text: str, at: int) -> int:
     start = max(0, at - _WINDOW)
     for whole in _WHOLE.finditer(text, start, at + _WINDOW):

@@ -106,6 +106,7 @@ AFTER: Final = "after {span}"
 
 # The message above a batch.
 TOGETHER: Final = "{count} calls wait together"
+NO_CALLS: Final = "No calls"
 TOGETHER_DONE: Final = "{count} calls, all decided"
 PROGRESS: Final = "{done} of {total} decided: the agent goes on when all are"
 PROGRESS_ALL: Final = "All {total} decided"
@@ -204,6 +205,8 @@ REFUSALS: Final = {
     "cannot_confirm": "Slack could not be asked just now whether you may decide, so nothing was decided. Try again in a minute.",
     "invalid_edit": "The edited arguments cannot be sent{problem}. Correct them and send again.",
     "unchanged_edit_not_allowed": "Nothing was changed, and you may not approve this call as it stands. Change something, or choose another decision.",
+    "unsendable_text": "This text cannot be sent to the agent{problem}. Change it and send again.",
+    "too_slow": "Slack did not let the window open in time, and nothing was decided. Press the button again.",
     "empty_answer": "The answer is empty. Write what the agent should read as the tool's result.",
     "too_late_to_change": "The decision is already on its way to the agent, so it cannot be changed any more. The card shows what becomes of it.",
     "not_author": "Only the person who decided can take the decision back{by}. If it has not been sent, a reviewer can still reject the call.",

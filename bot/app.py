@@ -112,13 +112,14 @@ async def compose(
     dispatcher = Dispatcher(
         Bench(store, agents, lease_ms), policies, _confirm(people), owner, dispatches, drawn, wake("dispatch", "watch")
     )
-    messages = MessageSync(store, policies, installations.client, owner)
+    keeper = Keeper(store, policies, people)
+    messages = MessageSync(store, policies, installations.client, owner, keeper.refresh)
     steps: dict[str, tuple[Callable[[], Awaitable[bool]], float]] = {
         "watch": (watcher.step, WATCH_S),
         "dispatch": (dispatcher.step, POLL_S),
         "messages": (messages.step, POLL_S),
         "notices": (Telling(store, policies, installations.client, owner).step, POLL_S),
-        "people": (Keeper(store, policies, people).step, KEEP_S),
+        "people": (keeper.step, KEEP_S),
         "sweep": (Sweeper(store, changed).step, POLL_S),
     }
     loops.update({name: Loop(name, step, every=every) for name, (step, every) in steps.items()})

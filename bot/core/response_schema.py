@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -106,12 +107,8 @@ def _resolve(root: dict[str, Any], reference: str) -> Any:
 
 def schema_refusal(answer: dict[str, Any], schema: str) -> str | None:
     """Why the schema (JSON text) does not take this answer (a lossless tree), or None. Names the place, never a value."""
-    tree = parse(schema, constants=True)
     try:
-        # Without a registry of its own jsonschema may fetch remote references.
-        validator = _validator_class(tree)(_plain(tree), registry=Registry())
-        validator.check_schema(validator.schema)
-        faults = [leaf for error in validator.iter_errors(_plain(answer)) for leaf in _leaves(error)]
+        faults = [leaf for error in _validator(schema).iter_errors(_plain(answer)) for leaf in _leaves(error)]
     except Unresolvable:
         return "the agent server's schema refers to something that is not in it"
     except (schema_errors.SchemaError, re.error, ArithmeticError, ValueError, RecursionError):
@@ -119,6 +116,16 @@ def schema_refusal(answer: dict[str, Any], schema: str) -> str | None:
     # Of a union every branch complains; the one that was meant got furthest.
     deepest = max(faults, key=lambda fault: len(fault.absolute_path), default=None)
     return f"the agent server's schema refuses this answer at {deepest.json_path}" if deepest else None
+
+
+@lru_cache(maxsize=128)
+def _validator(schema: str) -> Any:
+    """Checking a schema takes longer than checking an answer, and one schema is asked about several times."""
+    tree = parse(schema, constants=True)
+    # Without a registry of its own jsonschema may fetch remote references.
+    validator = _validator_class(tree)(_plain(tree), registry=Registry())
+    validator.check_schema(validator.schema)
+    return validator
 
 
 def _leaves(error: schema_errors.ValidationError) -> Iterable[schema_errors.ValidationError]:

@@ -29,7 +29,10 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except SystemExit as ended:  # uvicorn ends the process where a lifespan fails
+            raise RuntimeError("the application did not start; its error is in the log") from ended
         self.up.set()
 
     async def main_loop(self) -> None:
@@ -69,11 +72,12 @@ async def serving(app: ASGIApp, port: int = 0) -> AsyncIterator[str]:
     up = asyncio.create_task(server.up.wait())
     try:
         await asyncio.wait({task, up}, return_when=asyncio.FIRST_COMPLETED)
-        if not server.started:
-            raise RuntimeError(f"the application did not start on port {sock.getsockname()[1]}")
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        if server.started:
+            yield f"http://127.0.0.1:{sock.getsockname()[1]}"
     finally:
         up.cancel()
         server.stopping.set()
-        await task
-        sock.close()
+        try:
+            await task  # raises what kept the application from starting
+        finally:
+            sock.close()

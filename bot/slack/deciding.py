@@ -122,7 +122,7 @@ class Desk:
             await decisions.remember_answer(tx, asked.delivery_key, _refused_text(refused))
         tenant = review.tenant if review else audit.EVERYONE
         if asked.tell is not None:
-            await self._tell(tx, asked, asked.tell, tenant=tenant, refused=refused)
+            await self._tell(tx, asked, asked.tell, review=review, refused=refused)
         content = {"reason": refused.reason.value, "showing": asked.showing_id}
         await audit.record(
             tx,
@@ -136,15 +136,15 @@ class Desk:
         return Ruling(refused, review)
 
     @staticmethod
-    async def _tell(tx: Tx, asked: Asked, tell: Tell, *, tenant: str, refused: Refused) -> None:
+    async def _tell(tx: Tx, asked: Asked, tell: Tell, *, review: Review | None, refused: Refused) -> None:
         """Say why in private, once for each delivery."""
         await notices.add_notice(
             tx,
-            tenant=tenant,
+            tenant=review.tenant if review else audit.EVERYONE,
             channel=tell.channel,
             user=asked.presser.user,
             thread_ts=tell.thread_ts,
-            text=refusal_text(refused.reason.value, **facts_of(refused)),
+            text=refusal_text(refused.reason.value, **facts_of(refused, review)),
             key=f"{asked.presser.team}:{asked.delivery_key}",
         )
 

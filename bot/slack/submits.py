@@ -162,7 +162,7 @@ class Submits:
         block = block_of(values, position, "d", "m", "e") or next(iter(values), None)
         if block is None:
             return _replace(draw_notice(refused))
-        return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused))})
+        return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})
 
 
 def _action(scene: Scene) -> Action | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +64,7 @@ class MessageSync:
     policies: Policies
     clients: Clients
     owner: str
+    known: Callable[[TenantPolicy], Awaitable[object]]  # makes the tenant's reviewers known
     batch: int = 10
 
     async def step(self) -> bool:
@@ -96,7 +98,7 @@ class MessageSync:
             if client is None:
                 raise InstallationRevoked(f"no token for workspace {tenant.slack_team}", code="no_token")
             if message.ts is None:
-                await self._post(client, message, draft, parent)
+                await self._post(client, message, draft, tenant=tenant, parent=parent)
             elif draft.content_key == message.content_key:
                 await self._unchanged(message)
             else:
@@ -106,13 +108,16 @@ class MessageSync:
 
     # -- new messages
 
-    async def _post(self, client: AsyncWebClient, message: Message, draft: Draft, parent: Message | None) -> None:
+    async def _post(
+        self, client: AsyncWebClient, message: Message, draft: Draft, *, tenant: TenantPolicy, parent: Message | None
+    ) -> None:
         thread = parent.ts if parent else None
         if message.state == "posting":
             found = await self._find(client, message, thread)
             if found is not None:
                 await self._posted(message, draft, message.channel, found, fresh=False)
                 return
+        await self.known(tenant)
         async with self.store.begin() as tx:
             if not await messages.posting(tx, message):
                 return

@@ -131,10 +131,10 @@ def draw_notice(refused: Refused) -> Drawn:
     return Drawn(notice_modal(TITLE, refusal_plain(refused.reason.value, **facts_of(refused))).view)
 
 
-def facts_of(refused: Refused) -> dict[str, object]:
-    """What a refusal's sentence may mention."""
+def facts_of(refused: Refused, review: Review | None = None) -> dict[str, object]:
+    """What a refusal's sentence may mention; the call's number only where there are several."""
     facts: dict[str, object] = dict(refused.facts)
-    if refused.position is not None:
+    if refused.position is not None and review is not None and len(review.actions) > 1:
         facts["position"] = refused.position
     return facts
 

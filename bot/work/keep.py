@@ -30,21 +30,28 @@ class Keeper:
     reader: PeopleReader
 
     async def step(self) -> bool:
-        """Read whoever was asked for, then whoever is due."""
+        """Read whoever was asked for, then whoever is due in tenants where something waits."""
         await self.reader.refresh_wanted()
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
-            groups: list[Who] = []
-            for tenant in in_force.tenants():
-                if await reviews.list_pending(tx, tenant=tenant.name, limit=1):
-                    groups += await _due_groups(tx, tenant)
+            waiting = [
+                tenant
+                for tenant in in_force.tenants()
+                if await reviews.list_pending(tx, tenant=tenant.name, limit=1)
+            ]
+        return any([await self.refresh(tenant) for tenant in waiting])
+
+    async def refresh(self, tenant: TenantPolicy) -> bool:
+        """Read the tenant's groups and then its reviewers, as far as they are due. Answers whether some are left.
+
+        Also asked before a card is posted: nobody should press a button and hear that they are not known yet.
+        """
+        async with self.store.read() as tx:
+            groups = await _due_groups(tx, tenant)
         for group in groups:
             await self._quietly_group(group)
         async with self.store.read() as tx:
-            due: list[Who] = []
-            for tenant in in_force.tenants():
-                if await reviews.list_pending(tx, tenant=tenant.name, limit=1):
-                    due += await _due_people(tx, tenant)
+            due = await _due_people(tx, tenant)
         for who in due[:PEOPLE_A_ROUND]:
             await self._quietly_user(who)
         return len(due) > PEOPLE_A_ROUND

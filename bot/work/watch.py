@@ -29,7 +29,7 @@ log = structlog.get_logger("placet")
 
 LISTED = ("interrupted", "error")
 OPEN_AGAIN_S = 60.0
-SOON_S = 1.0
+SOON_S = 0.25
 SETTLED_S = 2.0
 
 Key = tuple[str, str, str]  # url, identity, thread

@@ -11,6 +11,8 @@ from blocks.fitting import deal, fit
 from blocks.models import Mask
 from blocks.tree import Writer, read_json
 
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples
+
 
 def read(source, *masks, reach=limits.READ_PAGES):
     return read_arguments(parse(source, masks), reach=reach)
@@ -142,11 +144,14 @@ def test_a_long_first_argument_does_not_hide_the_others():
 
 
 @given(SOURCES)
-def test_pages_hold_every_character_in_order(source):
+def test_pages_hold_every_character_in_order_as_far_as_they_go(source):
     arguments = read(source)
     dealt = deal(arguments)
-    assert dealt.complete
-    assert "".join(row.text for page in dealt.pages for row in page) == "".join(row.text for row in arguments.rows)
+    dealt_text = "".join(row.text for page in dealt.pages for row in page)
+    whole = "".join(row.text for row in arguments.rows)
+    assert whole.startswith(dealt_text)
+    assert dealt.complete == (arguments.known and dealt_text == whole)
+    assert dealt.complete or not arguments.known or len(dealt.pages) == limits.PAGES
     assert all(sum(row.size for row in page) <= limits.PAGE for page in dealt.pages)
 
 

@@ -152,8 +152,8 @@ def test_a_suspected_secret_is_hidden_and_sends_people_to_review():
 
 
 def test_hidden_values_of_text_that_is_no_json_hide_all_of_it():
-    card = call_card(make_call(arguments="token=abc", masks=(Mask(("url",), declared=True),)))
-    assert "abc" not in json.dumps([card.blocks, card.text])
+    card = call_card(make_call(arguments="token=FAKE-1", masks=(Mask(("url",), declared=True),)))
+    assert "FAKE-1" not in json.dumps([card.blocks, card.text])
     assert not card.complete
 
 

@@ -49,7 +49,7 @@ def test_anything_but_a_showing_is_refused(value):
 
 
 def test_action_ids_are_the_published_ones():
-    assert ids.ACTIONS == {each: f"decide.{each}" for each in ids.DECISIONS}
+    assert {each: f"decide.{each}" for each in ids.DECISIONS} == ids.ACTIONS
     assert ids.REVIEW == "review.open"
 
 

@@ -27,6 +27,8 @@ IGNORABLE = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\ufe00\ufe0f\uffa0\ufffc\U000e0100\U000e01ef"
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples
+
 
 def is_unseen(char):
     category = unicodedata.category(char)

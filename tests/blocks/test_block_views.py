@@ -135,9 +135,7 @@ def test_a_long_call_offers_approve_only_on_the_last_page_after_all_others():
 
 def test_every_page_leads_on_and_back():
     call = make_call(arguments=FOUR_PAGES)
-    turns = [
-        [each for each in action_ids(review_modal(make_review(call, page=page)).view["blocks"])] for page in range(4)
-    ]
+    turns = [action_ids(review_modal(make_review(call, page=page)).view["blocks"]) for page in range(4)]
     assert turns == [[ids.PAGE_NEXT], [ids.PAGE_BACK, ids.PAGE_NEXT], [ids.PAGE_BACK, ids.PAGE_NEXT], [ids.PAGE_BACK]]
 
 

@@ -9,6 +9,8 @@ from blocks.models import CallState
 from blocks.notices import REFUSALS, private_notice, refusal_plain, refusal_text
 from bot.core.decide import Refusal
 
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples
+
 
 @pytest.mark.parametrize("reason", [*Refusal, "busy", "paused", "internal"])
 def test_every_reason_for_refusing_has_its_own_sentence(reason):

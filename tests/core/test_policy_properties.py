@@ -54,9 +54,12 @@ conditions = st.builds(
     value=st.sampled_from([Decimal(5), Decimal(1)]),
 )
 # Weighted towards grants: a property that only ever sees refusals proves nothing.
-powers = st.one_of(*[st.just(POWERS)] * 3, st.lists(st.sampled_from(POWERS), max_size=4, unique=True).map(tuple))
-denials = st.one_of(*[st.just(())] * 6, powers)
-whens = st.one_of(st.just(()), st.just(()), st.lists(conditions, max_size=2).map(tuple))
+SOME = (("approve",), ("edit", "reject"), ("respond", "reveal"), ("approve", "reject", "edit"))
+powers = st.sampled_from([*[POWERS] * 4, *SOME])
+denials = st.sampled_from([*[()] * 12, *SOME, POWERS])
+whens = st.sampled_from([0, 0, 0, 1, 2]).flatmap(
+    lambda most: st.lists(conditions, min_size=most, max_size=most).map(tuple)
+)
 
 
 @st.composite
@@ -110,7 +113,7 @@ questions: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "proposed_args": arguments,
         "final_args": arguments,
         "requester": st.builds(Requester, names, names),
-        "allowed": st.one_of(*[st.just(DECISIONS)] * 4, st.lists(st.sampled_from(DECISIONS), unique=True).map(tuple)),
+        "allowed": st.sampled_from([*[DECISIONS] * 8, (), ("approve", "reject"), ("respond",), ("reject", "respond")]),
         "opened_at": st.sampled_from([100, None]),
     }
 )

@@ -13,11 +13,13 @@ import pytest
 import pytest_asyncio
 
 from bot.store import Store, migrate, open_store
-from bot.store.columns import metadata
+from bot.store.registers import metadata
+from bot.store.tables import reviews
 from tests.postgres import Postgres, running_postgres
 
 ENGINES = ("sqlite", "postgresql")
-EMPTY = f"TRUNCATE {', '.join(table.name for table in metadata.sorted_tables)} RESTART IDENTITY"
+TABLES = {reviews.name, *metadata.tables}
+EMPTY = f"TRUNCATE {', '.join(sorted(TABLES))} RESTART IDENTITY"
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,35 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "placet.db"
 
 
+def _write(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+
+def _remove(file: Path) -> None:
+    file.unlink()
+
+
+def _read(file: Path) -> bytes:
+    return file.read_bytes()
+
+
+def _modes(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+def _damage(file: Path, start: int, end: int | None, content: bytes = b"") -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[:start] + content + (b"" if end is None else whole[end:]))
+
+
+def _serve_elsewhere(file: Path) -> str:
+    """The last line that another process says when it tries to serve from the file."""
+    call = f"asyncio.run(open_store('sqlite:///{file}', exclusive=True))"
+    script = f"import asyncio; from bot.store import open_store; {call}"
+    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    return other.stderr.splitlines()[-1]
+
+
 async def _refusal(url: str, *, exclusive: bool = False) -> str:
     with pytest.raises(StoreError) as caught:
         await open_store(url, exclusive=exclusive)
@@ -33,7 +62,7 @@ async def test_serving_makes_the_file_for_its_owner_alone(file: Path) -> None:
     async with store.begin() as tx:
         await tx.conn.execute(text("INSERT INTO tenants (name) VALUES ('acme')"))
 
-    modes = {path.name: path.stat().st_mode & 0o777 for path in file.parent.iterdir()}
+    modes = _modes(file.parent)
     await store.close()
     assert modes == dict.fromkeys(["placet.db", "placet.db-wal", "placet.db-shm", "placet.db.lock"], 0o600)
 
@@ -47,24 +76,24 @@ async def test_a_missing_folder_is_named(tmp_path: Path, exclusive: bool) -> Non
 @pytest.mark.asyncio
 async def test_a_missing_file_is_not_made_by_a_command_that_reads(file: Path) -> None:
     assert "run `placet migrate`" in await _refusal(f"sqlite:///{file}")
-    assert not file.exists()
+    assert _modes(file.parent) == {}
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("exclusive", [True, False])
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to hold a header" * 9])
 async def test_a_file_that_is_no_database_is_left_alone(file: Path, exclusive: bool, content: bytes) -> None:
-    file.write_bytes(content)
+    _write(file, content)
 
     assert "is not a SQLite database" in await _refusal(f"sqlite:///{file}", exclusive=exclusive)
-    assert file.read_bytes() == content
+    assert _read(file) == content
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("exclusive", [True, False])
 async def test_a_cut_file_is_refused(file: Path, exclusive: bool) -> None:
     await migrate(f"sqlite:///{file}")
-    file.write_bytes(file.read_bytes()[:-5000])
+    _damage(file, -5000, None)
 
     assert "is cut short: restore it" in await _refusal(f"sqlite:///{file}", exclusive=exclusive)
 
@@ -72,8 +101,7 @@ async def test_a_cut_file_is_refused(file: Path, exclusive: bool) -> None:
 @pytest.mark.asyncio
 async def test_a_damaged_first_page_is_refused(file: Path) -> None:
     await migrate(f"sqlite:///{file}")
-    whole = file.read_bytes()
-    file.write_bytes(whole[:100] + b"\xff" * 3996 + whole[4096:])
+    _damage(file, 100, 4096, b"\xff" * 3996)
 
     assert "malformed: restore it" in await _refusal(f"sqlite:///{file}")
 
@@ -119,15 +147,12 @@ async def test_tables_without_our_version_are_foreign(altered: str) -> None:
 
 @pytest.mark.asyncio
 async def test_a_second_process_cannot_serve_from_the_file(file: Path) -> None:
-    script = (
-        f"import asyncio; from bot.store import open_store; asyncio.run(open_store('sqlite:///{file}', exclusive=True))"
-    )
     store = await open_store(f"sqlite:///{file}", exclusive=True)
 
-    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    said = _serve_elsewhere(file)
 
     await store.close()
-    assert "in use by another placet process" in other.stderr.splitlines()[-1]
+    assert "in use by another placet process" in said
 
 
 @pytest.mark.asyncio
@@ -157,9 +182,9 @@ async def test_a_second_root_in_one_process_shares_the_file(file: Path) -> None:
 
 @pytest.mark.asyncio
 async def test_a_failed_start_frees_the_file(file: Path) -> None:
-    file.write_bytes(b"junk")
+    _write(file, b"junk")
     await _refusal(f"sqlite:///{file}", exclusive=True)
-    file.unlink()
+    _remove(file)
 
     store = await open_store(f"sqlite:///{file}", exclusive=True)
     await store.close()

@@ -7,7 +7,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-from bot.store import Store, migrate, open_store
+from bot.store import Store, Tx, migrate, open_store
 from bot.store.columns import metadata
 from bot.store.registers import audit_events
 from bot.store.tables import reviews
@@ -37,15 +37,19 @@ async def test_migrated_tables_are_those_of_the_code(store: Store) -> None:
         assert await tx.conn.run_sync(_differences) == []
 
 
+async def _objects(tx: Tx) -> dict[str, str]:
+    return {row[0]: row[1] for row in await tx.conn.execute(text(OBJECTS[tx.dialect]))}
+
+
 @pytest_asyncio.fixture
 async def objects(own_database: None, store: Store) -> dict[str, dict[str, str]]:
     """Every table, index and constraint: as migrated, and as the code would make it."""
     found = {}
     async with store.begin() as tx:
-        found["migrated"] = {name: sql for name, sql in await tx.conn.execute(text(OBJECTS[tx.dialect]))}
+        found["migrated"] = await _objects(tx)
         await tx.conn.run_sync(metadata.drop_all)
         await tx.conn.run_sync(metadata.create_all)
-        found["made"] = {name: sql for name, sql in await tx.conn.execute(text(OBJECTS[tx.dialect]))}
+        found["made"] = await _objects(tx)
     return found
 
 

@@ -18,12 +18,17 @@ async def _names(store: Store) -> list[str]:
         return list(await tx.conn.scalars(select(tenants.c.name)))
 
 
+async def _insert(store: Store, *, then: type[Exception] | None = None) -> None:
+    async with store.begin() as tx:
+        await tx.conn.execute(INSERT)
+        if then:
+            raise then
+
+
 @pytest.mark.asyncio
 async def test_a_failed_block_leaves_nothing(store: Store) -> None:
     with pytest.raises(RuntimeError):
-        async with store.begin() as tx:
-            await tx.conn.execute(INSERT)
-            raise RuntimeError
+        await _insert(store, then=RuntimeError)
 
     assert await _names(store) == []
 
@@ -69,10 +74,10 @@ async def test_a_reading_cannot_write(store: Store) -> None:
 
 @pytest.mark.asyncio
 async def test_a_broken_rule_of_ours_is_not_dressed_up_as_an_outage(store: Store) -> None:
+    await _insert(store)
+
     with pytest.raises(IntegrityError):
-        async with store.begin() as tx:
-            await tx.conn.execute(INSERT)
-            await tx.conn.execute(INSERT)
+        await _insert(store)
 
 
 @pytest.mark.asyncio

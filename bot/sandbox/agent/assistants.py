@@ -17,6 +17,7 @@ class Assistants(Endpoints):
     """`/assistants`. The graphs' own ones can be read and not deleted."""
 
     async def create(self, request: Request) -> Response:
+        """Under the id that was asked for, or a new one; 409 where it is taken."""
         body = await body_of(request)
         made = Assistant(
             assistant_id=str(body.get("assistant_id") or uuid.uuid4()),
@@ -34,6 +35,7 @@ class Assistants(Endpoints):
         return Json(self._kind.assistant(made))
 
     async def read(self, request: Request) -> Response:
+        """Also by a graph's name, as both servers allow."""
         return Json(self._kind.assistant(self._assistant(request)))
 
     async def delete(self, request: Request) -> Response:

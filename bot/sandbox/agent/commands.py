@@ -29,6 +29,7 @@ class Commands(Endpoints):
     """The two methods that both servers know: `run.start` and `input.respond`."""
 
     async def run(self, request: Request) -> Response:
+        """Always 200 for a well-formed envelope, whatever becomes of the command."""
         body = await body_of(request)
         number, method = body.get("id"), body.get("method")
         if not isinstance(number, int) or not isinstance(method, str):

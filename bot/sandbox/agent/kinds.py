@@ -37,6 +37,7 @@ class Langgraph:
         return {"detail": message}
 
     def thread(self, thread: Thread) -> JSON:
+        """A thread's row, as it is read and as search lists it."""
         return {
             "thread_id": thread.thread_id,
             "created_at": thread.created_at,
@@ -51,6 +52,7 @@ class Langgraph:
         }
 
     def run(self, run: Run) -> JSON:
+        """A run's row; a client's mark stands in it from acceptance."""
         return {
             "run_id": run.run_id,
             "thread_id": run.thread_id,
@@ -64,6 +66,7 @@ class Langgraph:
         }
 
     def assistant(self, assistant: Assistant) -> JSON:
+        """An assistant's row."""
         return {
             "assistant_id": assistant.assistant_id,
             "graph_id": assistant.graph_id,
@@ -88,6 +91,7 @@ class Langgraph:
         return {**values, **({"__interrupt__": waiting} if waiting else {})}
 
     def failure(self, problem: BaseException) -> JSON:
+        """What stands under `__error__`."""
         return {"error": type(problem).__name__, "message": str(problem)}
 
     def refusal(self, request: JSON, thread: Thread) -> tuple[int, str] | None:
@@ -125,6 +129,7 @@ class Aegra(Langgraph):
         return {"error": code, "message": message, "details": None}
 
     def thread(self, thread: Thread) -> JSON:
+        """No values and no interrupts: those are in state only."""
         named = {"graph_id": None, "assistant_id": None, "thread_name": ""}
         return {
             "thread_id": thread.thread_id,
@@ -136,6 +141,7 @@ class Aegra(Langgraph):
         }
 
     def run(self, run: Run) -> JSON:
+        """The run's own metadata is never shown; the mark is, inside `config`."""
         return {
             "run_id": run.run_id,
             "thread_id": run.thread_id,
@@ -160,6 +166,7 @@ class Aegra(Langgraph):
         return told
 
     def failure(self, problem: BaseException) -> JSON:
+        """The kind of error is not told."""
         return {"error": "Error", "message": str(problem)}
 
     def refusal(self, request: JSON, thread: Thread) -> tuple[int, str] | None:

@@ -65,6 +65,7 @@ class Run:
 
     @property
     def metadata(self) -> JSON:
+        """The thread's metadata at acceptance, and what the request added."""
         return dict(self.request.get("metadata") or {})
 
     @property
@@ -126,6 +127,7 @@ class Ledger:
             self._update("thread", run.thread_id, thread)
 
     def update(self, table: str, key: str, **changes: Any) -> None:
+        """Change columns of one row by its id."""
         with self._db:
             self._update(table, key, changes)
 
@@ -137,9 +139,11 @@ class Ledger:
             return self._db.execute(f"DELETE FROM {table} WHERE {table}_id = ?", (key,)).rowcount > 0  # noqa: S608
 
     def thread(self, key: str) -> Thread | None:
+        """One thread; None where there is none."""
         return next(self._rows(Thread, "thread_id = ?", [key]), None)
 
     def threads(self, owner: str | None, status: str | None) -> Iterator[Thread]:
+        """Those of an owner and in a status, where given; in no order."""
         where = "1 = 1"
         given: list[Any] = []
         for column, value in (("owner", owner), ("status", status)):
@@ -148,6 +152,7 @@ class Ledger:
         return self._rows(Thread, where, given)
 
     def run(self, key: str) -> Run | None:
+        """One run; None where there is none."""
         return next(self._rows(Run, "run_id = ?", [key]), None)
 
     def runs(self, thread_id: str) -> Iterator[Run]:
@@ -155,6 +160,7 @@ class Ledger:
         return self._rows(Run, "thread_id = ? ORDER BY rowid DESC", [thread_id])
 
     def assistant(self, key: str) -> Assistant | None:
+        """One made by a client; the graphs' own are not stored."""
         return next(self._rows(Assistant, "assistant_id = ?", [key]), None)
 
     def fail_cut_off_runs(self) -> None:

@@ -45,9 +45,11 @@ class Runs(Endpoints):
         return Json([self._kind.run(run) for run in page])
 
     async def read(self, request: Request) -> Response:
+        """The run's row now."""
         return Json(self._kind.run(self._run(request)))
 
     async def join(self, request: Request) -> Response:
+        """Wait for a run somebody else started; a run long over answers at once."""
         return Json(await self._runner.result(self._run(request)))
 
     async def cancel(self, request: Request) -> Response:

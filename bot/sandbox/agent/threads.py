@@ -19,6 +19,7 @@ class Threads(Endpoints):
     """`/threads` and what hangs below one, runs apart."""
 
     async def create(self, request: Request) -> Response:
+        """Under a given id or a new one; a taken id is 409 unless `if_exists` says `do_nothing` and it is the caller's."""
         body = await body_of(request)
         thread_id = str(body.get("thread_id") or uuid.uuid4())
         thread = Thread(thread_id=thread_id, owner=identity(request), metadata=dict(body.get("metadata") or {}))
@@ -32,6 +33,7 @@ class Threads(Endpoints):
         return Json(self._kind.thread(thread))
 
     async def search(self, request: Request) -> Response:
+        """By status and by equal metadata, paged; LangGraph adds `x-pagination-total` and can select fields."""
         body = await body_of(request)
         found = self._found(body, identity(request) if self._kind.scoped else None)
         offset, limit = int(body.get("offset") or 0), int(body.get("limit") or 10)
@@ -55,6 +57,7 @@ class Threads(Endpoints):
         return Json(self._kind.thread(self._thread(request)))
 
     async def patch(self, request: Request) -> Response:
+        """Adds to the metadata; nothing is ever taken away."""
         thread, body = self._thread(request), await body_of(request)
         metadata = {**thread.metadata, **(body.get("metadata") or {})}
         self._engine.ledger.update("thread", thread.thread_id, metadata=metadata)
@@ -65,6 +68,7 @@ class Threads(Endpoints):
         return Response(status_code=204)
 
     async def state(self, request: Request) -> Response:
+        """The only place where both servers show what is pending. `subgraphs=true` nests the branches' own states."""
         subgraphs = request.query_params.get("subgraphs", "").lower() in {"1", "true"}
         snapshot = await self._engine.snapshot(self._thread(request), subgraphs=subgraphs)
         return Json(self._state(snapshot) if snapshot else EMPTY_STATE)

@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(held) for key, held in value.items()}
     if isinstance(value, list | tuple | set):
         return [plain(held) for held in value]
-    return plain(schema()) if callable(schema := getattr(value, "model_json_schema", None)) else repr(value)
+    return repr(value)
 
 
 def interrupt_view(interrupt: Interrupt, *, with_schema: bool) -> JSON:

@@ -13,16 +13,18 @@ from starlette.routing import Route
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.seed import make_world
-from slack_sandbox_kit import Workspace, actions, button, field_block, home, modal, section
+from slack_sandbox_kit import PLAIN, Workspace, actions, button, field_block, home, modal, section
+
+
+PING_S = 1
+"""How soon Bolt notices a connection that went without a word; its own default is ten seconds."""
 
 
 class Approvals:
     """Opens a modal in a task after its ack, decides submissions, and remembers what it saw."""
 
     def __init__(self, api_url):
-        self.app = AsyncApp(
-            token="xoxb-demo", signing_secret="demo-signing-secret", process_before_response=True
-        )
+        self.app = AsyncApp(token="xoxb-demo", signing_secret="demo-signing-secret", process_before_response=True)
         self.app.client.base_url = api_url
         self.seen = []
         self._tasks = set()
@@ -72,7 +74,7 @@ class Approvals:
 async def bolt_over_http(world=None):
     """Yield a workspace and the bot, joined by signed HTTP."""
     world = world or make_world()
-    async with serving(create_app(world)) as url, httpx.AsyncClient(base_url=url) as http:
+    async with serving(create_app(world)) as url, httpx.AsyncClient(base_url=url, verify=PLAIN) as http:
         bot = Approvals(f"{url}/api/")
         handler = AsyncSlackRequestHandler(bot.app)
 
@@ -89,9 +91,9 @@ async def bolt_over_sockets(world=None, connections=1):
     """Yield a workspace and the bot, joined by that many Socket Mode connections."""
     world = world or make_world(transport="socket")
     sandbox = create_app(world)
-    async with serving(sandbox) as url, httpx.AsyncClient(base_url=url) as http:
+    async with serving(sandbox) as url, httpx.AsyncClient(base_url=url, verify=PLAIN) as http:
         bot = Approvals(f"{url}/api/")
-        handlers = [AsyncSocketModeHandler(bot.app, "xapp-demo") for _ in range(connections)]
+        handlers = [AsyncSocketModeHandler(bot.app, "xapp-demo", ping_interval=PING_S) for _ in range(connections)]
         try:
             for handler in handlers:
                 await handler.connect_async()

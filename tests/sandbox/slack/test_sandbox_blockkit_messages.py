@@ -126,9 +126,21 @@ COUNTS = {
         lambda n: [accessory(choice("static_select", *(f"o{i}" for i in range(n))))],
         "/blocks/0/accessory/options",
     ),
-    "radio options": (10, lambda n: [accessory(choice("radio_buttons", *map(str, range(n))))], "/blocks/0/accessory/options"),
-    "checkbox options": (10, lambda n: [accessory(choice("checkboxes", *map(str, range(n))))], "/blocks/0/accessory/options"),
-    "overflow options": (5, lambda n: [accessory(choice("overflow", *map(str, range(n))))], "/blocks/0/accessory/options"),
+    "radio options": (
+        10,
+        lambda n: [accessory(choice("radio_buttons", *map(str, range(n))))],
+        "/blocks/0/accessory/options",
+    ),
+    "checkbox options": (
+        10,
+        lambda n: [accessory(choice("checkboxes", *map(str, range(n))))],
+        "/blocks/0/accessory/options",
+    ),
+    "overflow options": (
+        5,
+        lambda n: [accessory(choice("overflow", *map(str, range(n))))],
+        "/blocks/0/accessory/options",
+    ),
 }
 
 
@@ -218,7 +230,10 @@ REFUSED = {
     ),
     "max_length over 3000": ([field_block(element=text_input(max_length=3001))], "/blocks/0/element/max_length"),
     "max_length of 0": ([field_block(element=text_input(max_length=0))], "/blocks/0/element/max_length"),
-    "max_length that is a boolean": ([field_block(element=text_input(max_length=True))], "/blocks/0/element/max_length"),
+    "max_length that is a boolean": (
+        [field_block(element=text_input(max_length=True))],
+        "/blocks/0/element/max_length",
+    ),
     "min_length over max_length": (
         [field_block(element=text_input(min_length=5, max_length=4))],
         "/blocks/0/element/min_length",
@@ -350,7 +365,9 @@ def test_plain_text_counts_as_utf16_of_its_escaped_form(text, length):
 
 
 @pytest.mark.parametrize(
-    ("text", "length"), [("&amp;", 5), ("<@U0ADA>", 8), ("&", 5), ("a > b", 8)], ids=["entity", "mention", "bare", "sign"]
+    ("text", "length"),
+    [("&amp;", 5), ("<@U0ADA>", 8), ("&", 5), ("a > b", 8)],
+    ids=["entity", "mention", "bare", "sign"],
 )
 def test_mrkdwn_counts_its_own_entities_and_mentions_as_they_are(text, length):
     fits = "x" * (3000 - length) + text

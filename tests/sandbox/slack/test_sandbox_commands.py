@@ -79,9 +79,7 @@ async def test_late_command_times_out():
 @pytest.mark.asyncio
 async def test_commands_trigger_opens_a_modal():
     def reply(payload):
-        opening.append(
-            asyncio.ensure_future(slack.call("views.open", trigger_id=payload["trigger_id"], view=modal()))
-        )
+        opening.append(asyncio.ensure_future(slack.call("views.open", trigger_id=payload["trigger_id"], view=modal())))
 
     opening = []
     async with open_workspace(reply=reply) as slack:

@@ -65,7 +65,11 @@ async def test_unknown_method_is_named(slack):
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("content", "kind", "error"),
-    [("{", "application/json", "invalid_json"), ("[]", "application/json", "json_not_object"), ("x", "text/plain", "invalid_post_type")],
+    [
+        ("{", "application/json", "invalid_json"),
+        ("[]", "application/json", "json_not_object"),
+        ("x", "text/plain", "invalid_post_type"),
+    ],
     ids=["cut off", "list", "plain text"],
 )
 async def test_body_that_is_no_arguments_is_refused(slack, content, kind, error):
@@ -207,7 +211,12 @@ async def test_conversations_open_gives_the_channel_that_posting_uses(slack):
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("users", "error"),
-    [("", "users_list_not_supplied"), ("U0NOBODY", "user_not_found"), ("U0ADA,U0BEN", "too_many_users"), ("U0DAN", "user_disabled")],
+    [
+        ("", "users_list_not_supplied"),
+        ("U0NOBODY", "user_not_found"),
+        ("U0ADA,U0BEN", "too_many_users"),
+        ("U0DAN", "user_disabled"),
+    ],
     ids=["none", "unknown", "two", "deactivated"],
 )
 async def test_conversations_open_is_refused_with_slacks_error(slack, users, error):

@@ -6,7 +6,18 @@ import pytest
 from starlette.responses import Response
 
 from bot.sandbox.slack.client import REQUIRED, TROUBLE
-from slack_sandbox_kit import actions, button, choice, field_block, modal, open_workspace, option, plain, section, text_input
+from slack_sandbox_kit import (
+    actions,
+    button,
+    choice,
+    field_block,
+    modal,
+    open_workspace,
+    option,
+    plain,
+    section,
+    text_input,
+)
 
 
 def answering(answer):

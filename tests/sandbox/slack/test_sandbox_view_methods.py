@@ -3,7 +3,19 @@
 import pytest
 
 from bot.sandbox.slack.seed import add_team, make_world
-from slack_sandbox_kit import FAST, Clock, actions, button, choice, field_block, home, modal, open_workspace, section, text_input
+from slack_sandbox_kit import (
+    FAST,
+    Clock,
+    actions,
+    button,
+    choice,
+    field_block,
+    home,
+    modal,
+    open_workspace,
+    section,
+    text_input,
+)
 
 
 @pytest.mark.asyncio
@@ -56,7 +68,9 @@ async def test_trigger_that_never_was_or_is_another_workspaces_is_invalid():
 async def test_bad_view_is_refused_with_pointers_and_does_not_use_the_trigger_up(slack):
     trigger_id = await slack.trigger()
 
-    bad = await slack.call("views.open", trigger_id=trigger_id, view=modal(title={"type": "plain_text", "text": "x" * 25}))
+    bad = await slack.call(
+        "views.open", trigger_id=trigger_id, view=modal(title={"type": "plain_text", "text": "x" * 25})
+    )
     good = await slack.call("views.open", trigger_id=trigger_id, view=modal())
 
     assert bad["error"] == "invalid_arguments"
@@ -139,9 +153,7 @@ async def test_update_finds_a_view_by_its_external_id(slack):
 async def test_external_id_is_unique_in_the_workspace(slack):
     await slack.open(modal(external_id="e1"))
 
-    answer = await slack.call(
-        "views.open", trigger_id=await slack.trigger("U0BEN"), view=modal(external_id="e1")
-    )
+    answer = await slack.call("views.open", trigger_id=await slack.trigger("U0BEN"), view=modal(external_id="e1"))
 
     assert answer["error"] == "duplicate_external_id"
 
@@ -187,7 +199,9 @@ async def test_other_block_id_loses_what_was_typed(slack):
 
     await slack.call("views.update", view_id=view["id"], view=modal(field_block("g")))
 
-    assert (await slack.look("modal", user="U0ADA"))["state"] == {"g": {"v": {"type": "plain_text_input", "value": None}}}
+    assert (await slack.look("modal", user="U0ADA"))["state"] == {
+        "g": {"v": {"type": "plain_text_input", "value": None}}
+    }
 
 
 @pytest.mark.asyncio

@@ -16,7 +16,7 @@ from bot.sandbox.slack.client import TROUBLE, WARNING
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import make_world
 from slack_bolt_kit import bolt_over_http, bolt_over_sockets
-from slack_sandbox_kit import actions
+from slack_sandbox_kit import PLAIN, actions
 
 
 @contextlib.asynccontextmanager
@@ -129,9 +129,7 @@ async def test_each_envelope_goes_to_one_connection_and_they_take_turns():
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "ending", [{"reason": "refresh_requested"}, {"reason": "warning", "close": True}, {"cut": True}], ids=str
-)
+@pytest.mark.parametrize("ending", [{"reason": "refresh_requested"}, {"cut": True}], ids=str)
 async def test_bolt_comes_back_after_its_connection_ends(ending):
     async with bolt_over_sockets() as (slack, bot, sockets):
         first = sockets.connections[0]
@@ -145,7 +143,10 @@ async def test_bolt_comes_back_after_its_connection_ends(ending):
 
 @pytest.mark.asyncio
 async def test_interaction_without_a_connection_fails_for_the_person_at_once():
-    async with serving(create_app(make_world(transport="socket"))) as url, httpx.AsyncClient(base_url=url) as http:
+    async with (
+        serving(create_app(make_world(transport="socket"))) as url,
+        httpx.AsyncClient(base_url=url, verify=PLAIN) as http,
+    ):
         posted = await http.post(
             "/api/chat.postMessage",
             json={"channel": "C0APPROVALS", "text": "x", "blocks": [actions()]},
@@ -161,7 +162,7 @@ async def test_interaction_without_a_connection_fails_for_the_person_at_once():
 async def raw_sockets(rules=None):
     """Yield the world, an HTTP client and a function that opens one raw connection."""
     world = make_world(transport="socket", rules=rules)
-    async with serving(create_app(world)) as url, httpx.AsyncClient(base_url=url) as http:
+    async with serving(create_app(world)) as url, httpx.AsyncClient(base_url=url, verify=PLAIN) as http:
         async with contextlib.AsyncExitStack() as stack:
 
             async def link(address=None):
@@ -219,6 +220,19 @@ async def test_unacknowledged_event_comes_again_with_its_attempt():
     assert (first["type"], first["accepts_response_payload"]) == ("events_api", False)
     assert (first["retry_attempt"], second["retry_attempt"], second["retry_reason"]) == (0, 1, "timeout")
     assert first["payload"]["event_id"] == second["payload"]["event_id"]
+
+
+@pytest.mark.asyncio
+async def test_connection_is_warned_and_then_closed():
+    async with raw_sockets() as (_, http, link, _):
+        socket, _ = await link()
+        told = (await http.post("/sandbox/socket", json={"reason": "warning", "close": True})).json()
+        frame = json.loads(await socket.recv())
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+
+    assert told == {"connections": 1}
+    assert (frame["type"], frame["reason"]) == ("disconnect", "warning")
 
 
 async def _click(http):

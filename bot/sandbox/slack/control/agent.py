@@ -3,8 +3,10 @@
 The agent's own code is loaded only when a run is asked for, so that Slack alone can be served without it.
 """
 
+import functools
 import importlib
 import json
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +42,18 @@ async def propose(request: Request) -> Json:
     if agent_url is None:
         raise CannotDo("this sandbox was started without an agent server")
     module = importlib.import_module("bot.sandbox.agent.propose")
-    async with httpx.AsyncClient(base_url=agent_url, timeout=TIMEOUT_S, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=agent_url, timeout=TIMEOUT_S, trust_env=False, verify=_trusted()) as client:
         try:
             started: Json = await module.propose(client, preset=body.preset, turns=body.turns, user=body.user)
         except ValueError as unknown:
             raise CannotDo(str(unknown)) from unknown
     return started
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Load the certificates once, not for every run: it holds up the event loop."""
+    return ssl.create_default_context()
 
 
 async def effects(request: Request) -> list[Json]:

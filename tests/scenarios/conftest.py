@@ -1,0 +1,26 @@
+"""An office with a local agent server, on each engine."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from tests.engines import database, postgres  # noqa: F401 - fixtures
+from tests.office import local_agent, open_office, policy_text
+
+
+@pytest.fixture
+def office_of(database, tmp_path):
+    """A factory: `async with office_of(replicas=2, tools=…) as office`. Policy lines go to `policy_text`."""
+
+    @contextlib.asynccontextmanager
+    async def make(*, kind="langgraph", replicas=1, transport="http", lease_ms=15_000, rules=None, **lines):
+        async with local_agent(tmp_path, kind=kind) as agent:
+            text = policy_text(agent.url, kind=kind, **lines)
+            async with open_office(
+                database, agent, replicas=replicas, transport=transport, policy=text, lease_ms=lease_ms, rules=rules
+            ) as office:
+                yield office
+
+    return make
