@@ -17,7 +17,6 @@ from blocks.text import (
     json_string,
     literal,
     on_one_line,
-    runs_right_to_left,
     units,
     weight,
     with_edges,
@@ -93,11 +92,6 @@ class Arguments:
     def escapes(self) -> int:
         """How many characters had to be written out to be seen."""
         return sum(escapes_in(row.text, as_json=row.as_json) + escapes_in(row.name, as_json=False) for row in self.rows)
-
-    @property
-    def right_to_left(self) -> bool:
-        """Whether letters are among them that may reorder what is read."""
-        return any(runs_right_to_left(row.text) or runs_right_to_left(row.name) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def _what(call: CallView) -> tuple[list[Json], bool]:
     note = rows.shape_note(arguments)
     start = [kit.words(f"{number}  ", bold=True), *tool, *([kit.words("\n"), *note] if note else [])]
     lines = [words.RISK] if call.risk == "high" else []
-    lines += said.warnings(arguments) + said.notice_lines(call)
+    lines += said.warnings(call, arguments) + said.notice_lines(call)
     if not fitted.complete:
         lines.append(said.size_line(fitted, words.BATCH_CUT, known=arguments.known))
     told = said.told(call)

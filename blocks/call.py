@@ -8,11 +8,12 @@ import re
 from typing import Final
 
 from blocks import forms, ids, kit, limits, words
-from blocks.args import Arguments
+from blocks.args import Arguments, name_text
 from blocks.fitting import Fit
 from blocks.kit import Json
+from blocks.lookalikes import has_lookalikes
 from blocks.models import CallState, CallView, Decided
-from blocks.text import cut_plain, escape_mrkdwn, is_plain, on_one_line
+from blocks.text import cut_plain, escape_mrkdwn, escapes_in, is_plain, literal, on_one_line, runs_right_to_left
 
 _LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+")
 _STYLES: Final = {"approve": {"style": "primary"}, "reject": {"style": "danger"}}
@@ -37,17 +38,22 @@ def offers(call: CallView, arguments: Arguments, *, complete: bool) -> tuple[str
     return tuple(each for each in ids.DECISIONS if each in call.offered and able.get(each, True))
 
 
-def warnings(arguments: Arguments) -> list[str]:
-    """Lines on what a reader could be deceived by."""
-    found = arguments.escapes
-    lines = [words.ESCAPES.format(count=words.several(found, "character", "characters"))] if found else []
-    if arguments.right_to_left:
-        lines.append(words.RIGHT_TO_LEFT)
-    if not arguments.is_object:
-        lines.append(words.NOT_AN_OBJECT)
-    if arguments.declared:
-        lines.append(words.HIDDEN_VALUES.format(count=words.several(arguments.declared, "value", "values")))
-    return lines
+def warnings(call: CallView, arguments: Arguments) -> list[str]:
+    """Lines on what a reader could be deceived by, in the tool's name, the arguments or the description."""
+    others = [name_text(call.tool[: limits.TOOL]), literal((told(call) or "")[: limits.DESCRIPTION])]
+    found = arguments.escapes + sum(escapes_in(text, as_json=False) for text in others)
+    texts = [*others, *(row.text for row in arguments.rows), *(row.name for row in arguments.rows)]
+    checks = [
+        (found > 0, words.ESCAPES.format(count=words.several(found, "character", "characters"))),
+        (any(map(runs_right_to_left, texts)), words.RIGHT_TO_LEFT),
+        (any(map(has_lookalikes, texts)), words.LOOKALIKE),
+        (not arguments.is_object, words.NOT_AN_OBJECT),
+        (
+            arguments.declared > 0,
+            words.HIDDEN_VALUES.format(count=words.several(arguments.declared, "value", "values")),
+        ),
+    ]
+    return [line for holds, line in checks if holds]
 
 
 def size_line(fitted: Fit, template: str, *, known: bool) -> str:
@@ -102,8 +108,9 @@ def told(call: CallView) -> str | None:
 
 
 def is_edited(call: CallView) -> bool:
-    """Whether what runs differs from what the agent proposed."""
-    return call.decided is not None and call.decided.arguments is not None
+    """Whether what was decided differs from what the agent proposed; a call that still waits has its own arguments."""
+    settled = call.state is not CallState.WAITING
+    return settled and call.decided is not None and call.decided.arguments is not None
 
 
 def buttons(call: CallView, arguments: Arguments, offered: tuple[str, ...]) -> list[Json]:

@@ -55,7 +55,7 @@ def _look(call: CallView) -> _Sight:
 
 def _waiting(call: CallView, sight: _Sight) -> Rendered:
     offered = said.offers(call, sight.arguments, complete=sight.complete)
-    notes = said.warnings(sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
+    notes = said.warnings(call, sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
     blocks = [kit.header(said.heading(call)), _what(sight), *_told(call), *kit.context(notes)]
     blocks += kit.context(said.people_lines(call) + said.notice_lines(call))
     review = [] if sight.complete else [_review(call)]
@@ -74,7 +74,7 @@ def _decided(call: CallView, sight: _Sight) -> Rendered:
 
 def _settled(call: CallView, sight: _Sight) -> Rendered:
     blocks = [kit.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
-    notes = said.warnings(sight.arguments) + _cut_note(sight)
+    notes = said.warnings(call, sight.arguments) + _cut_note(sight)
     blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + _words_of_others(call)
     blocks += kit.context(notes + said.people_lines(call))
     return Rendered(blocks, sight.text, complete=sight.complete)
@@ -148,7 +148,7 @@ def _cut_note(sight: _Sight) -> list[str]:
 
 def _edit_note(call: CallView, sight: _Sight, offered: tuple[str, ...]) -> list[str]:
     unavailable = "edit" in call.offered and "edit" not in offered and sight.arguments.is_object
-    return [words.NOT_EDITABLE] if unavailable else []
+    return [words.NOT_EDITABLE_HIDDEN if call.masks else words.NOT_EDITABLE] if unavailable else []
 
 
 def _review(call: CallView) -> Json:

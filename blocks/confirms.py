@@ -22,7 +22,7 @@ def confirm_modal(call: CallView, final: str, *, showing: str, digest: str, bann
     complete = fitted.complete and whole and arguments.is_object
     note = rows.shape_note(arguments)
     start = [kit.words(words.WILL_RUN, bold=True), *([kit.words("\n"), *note] if note else [])]
-    lines = [*said.warnings(arguments), words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(digest)))]
+    lines = [*said.warnings(call, arguments), words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(digest)))]
     if not fitted.complete:
         lines.insert(0, said.size_line(fitted, words.CONFIRM_CUT, known=arguments.known))
     blocks = [*banner_blocks(banner), kit.rich([kit.lines(tool)]), *_changes(changes)]

@@ -36,15 +36,14 @@ def compare(old: Arguments, new: Arguments) -> tuple[Change, ...]:
 
 
 def change_elements(changes: Iterable[Change], limit: int, *, start: Iterable[Json] = ()) -> list[Json]:
-    """Old and new of each changed field, each value cut at ``limit`` with a mark."""
+    """Old and new of each of these fields, each value cut at ``limit`` with a mark."""
     line = list(start)
     for change in changes:
-        if not change.is_same:
-            line += [kit.words("\n")] if line else []
-            line += [kit.code(change.name, bold=True), kit.words("  ")] if change.name else []
-            line += _side(change.old, words.ADDED, limit, strike=True)
-            line.append(kit.words(f" {words.ARROW} "))
-            line += _side(change.new, words.LEFT_OUT, limit)
+        line += [kit.words("\n")] if line else []
+        line += [kit.code(change.name, bold=True), kit.words("  ")] if change.name else []
+        line += _side(change.old, words.ADDED, limit, strike=True)
+        line.append(kit.words(f" {words.ARROW} "))
+        line += _side(change.new, words.LEFT_OUT, limit)
     return [kit.lines(line)] if line else []
 
 

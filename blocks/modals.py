@@ -32,7 +32,7 @@ def edit_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = 
         blocks = [*top, kit.section(why)]
         view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, close=words.CLOSE)
         return RenderedView(view, (Offer(call.position, (), complete=False),))
-    note = kit.context([*said.warnings(_arguments(call)), words.EDIT_LOST])
+    note = kit.context([*said.warnings(call, _arguments(call)), words.EDIT_LOST])
     blocks = [*top, *forms.edit_inputs(call, draft), *note]
     view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, submit=words.SUBMIT_EDIT, close=words.CANCEL)
     return RenderedView(view, (Offer(call.position, ("edit",), complete=True),))
@@ -63,7 +63,7 @@ def _summary(call: CallView) -> tuple[list[Json], bool]:
     start, whole = rows.tool_line(call.tool, limits.TOOL)
     note = rows.shape_note(arguments)
     elements = rows.row_elements(fitted.rows, start=start + ([kit.words("\n"), *note] if note else []))
-    lines = said.warnings(arguments)
+    lines = said.warnings(call, arguments)
     if not fitted.complete:
         lines.append(said.size_line(fitted, words.CHARACTERS, known=arguments.known))
     return [kit.rich(elements), *kit.context(lines)], fitted.complete and whole

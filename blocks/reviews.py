@@ -87,7 +87,7 @@ def _page(call: CallView, book: _Book) -> list[Json]:
         *kit.context([words.RISK] if call.risk == "high" else []),
         kit.rich(rows.row_elements(book.dealt.pages[book.page], start=start)),
         *([rows.quote(words.SAID, told, limits.DESCRIPTION)] if told else []),
-        *kit.context([*said.warnings(book.arguments), *_page_line(book)]),
+        *kit.context([*said.warnings(call, book.arguments), *_page_line(book)]),
     ]
 
 

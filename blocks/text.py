@@ -7,6 +7,7 @@ blank is written out as ``\u202e``. The module must not know cards or words; it 
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 # Characters that draw nothing although their category says letter, mark or symbol (Unicode's Default_Ignorable ones
@@ -21,13 +22,13 @@ _BLANK: Final = frozenset(
     for point in range(first, last + 1)
 )  # fmt: skip
 
-# What needs a second look: anything but plain ASCII and scripts whose whole range is visible, and a backslash that would
+# What needs a second look: anything but plain ASCII and scripts whose whole range is visible. And a backslash that would
 # read as one of our escapes.
 _SAFE: Final = (
     "\\n\\t -~\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 )
-_SUSPECT: Final = re.compile(rf"[^{_SAFE}]|\\(?=u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}})")
-_SUSPECT_IN_JSON: Final = re.compile(rf"[^{_SAFE}]")
+_SUSPECT: Final = re.compile(rf"[^{_SAFE}]")
+_LIKE_ESCAPE: Final = re.compile(r"\\(?=u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 # Runs long enough to push text out of sight: blanks, tabs, and empty lines.
 _RUN: Final = re.compile(r" {40,}|\t{9,}|\n(?:[ \t]*\n){4,}")
 _EDGES: Final = re.compile(r"\A[ \t\n]+|[ \t\n]+\Z")
@@ -42,6 +43,7 @@ _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 _MARKS: Final = 3
+_MARK_KINDS: Final = ("Mn", "Mc")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.@-]{1,60}")
 
 
@@ -67,7 +69,7 @@ def literal(text: str) -> str:
     A backslash that happens to stand before ``u`` and four hex digits is written ``\u005c``, so that an escape in the
     result is always one of ours. Long runs of blanks become ``\u0020{57}``. Line feeds and tabs stay.
     """
-    return _RUN.sub(_counted, _SUSPECT.sub(_shown, text))
+    return _RUN.sub(_counted, _seen(text))
 
 
 def on_one_line(text: str) -> str:
@@ -77,12 +79,14 @@ def on_one_line(text: str) -> str:
 
 def with_edges(text: str) -> str:
     """As ``literal``, with blanks at either end counted out, where nobody could see them."""
-    return _RUN.sub(_counted, _EDGES.sub(_counted, _SUSPECT.sub(_shown, text)))
+    return _RUN.sub(_counted, _EDGES.sub(_counted, _seen(text)))
 
 
 def json_string(text: str) -> str:
     r"""The text as a JSON string that parses back to it, everything unseen as JSON's own ``\u`` escapes."""
-    return _SUSPECT_IN_JSON.sub(_shown_in_json, json.dumps(text, ensure_ascii=False))
+    quoted = json.dumps(text, ensure_ascii=False)
+    suspects = set(_SUSPECT.findall(quoted))
+    return _written_out(quoted, suspects, _wire_escape) if suspects else quoted
 
 
 def escapes_in(text: str, *, as_json: bool) -> int:
@@ -142,26 +146,30 @@ def _boundary(text: str, at: int) -> int:
     return kept or at
 
 
-def _shown(match: re.Match[str]) -> str:
-    char = match.group()
-    return char if _is_visible(char, match) else escape(char)
+def _seen(text: str) -> str:
+    if "\\" in text:
+        text = _LIKE_ESCAPE.sub(lambda slash: escape(slash.group()), text)
+    suspects = set(_SUSPECT.findall(text))
+    return _written_out(text, suspects, escape) if suspects else text
 
 
-def _shown_in_json(match: re.Match[str]) -> str:
-    char = match.group()
-    if _is_visible(char, match):
-        return char
+def _written_out(text: str, suspects: set[str], write: Callable[[str], str]) -> str:
+    """Write out what of these characters cannot be seen, each decided once; combining marks one by one."""
+    kinds = {char: unicodedata.category(char) for char in suspects}
+    marks = [char for char, kind in kinds.items() if kind in _MARK_KINDS and char not in _BLANK]
+    if marks:
+        text = re.sub(f"[{''.join(marks)}]", lambda mark: _mark(mark, write), text)
+    hidden = (char for char, kind in kinds.items() if char in _BLANK or kind[0] not in "LNPSM" or kind == "Me")
+    return text.translate({ord(char): write(char) for char in hidden})
+
+
+def _mark(match: re.Match[str], write: Callable[[str], str]) -> str:
+    return match.group() if _is_carried(match.string, match.start()) else write(match.group())
+
+
+def _wire_escape(char: str) -> str:
     wire = char.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{wire[at : at + 4]}" for at in range(0, len(wire), 4))
-
-
-def _is_visible(char: str, match: re.Match[str]) -> bool:
-    if char == "\\" or char in _BLANK:
-        return False
-    category = unicodedata.category(char)
-    if category in ("Mn", "Mc"):
-        return _is_carried(match.string, match.start())
-    return category[0] in "LNPS"
 
 
 def _is_carried(text: str, at: int) -> bool:

@@ -23,7 +23,6 @@ DONE: Final = {
 REVIEW: Final = "Review"
 REVIEW_ALL: Final = "Review all"
 TAKE_BACK: Final = "Take back"
-STOP: Final = "Reject instead"
 READ_ALL: Final = "Read all of call {number}"
 NEXT_PAGE: Final = "Next page"
 LAST_PAGE: Final = "Previous page"
@@ -66,6 +65,7 @@ NOT_AN_OBJECT: Final = (
     "⚠️ *These arguments are not an object of names and values*, so the call can be neither approved nor edited."
 )
 NOT_EDITABLE: Final = "Too long to edit here."
+NOT_EDITABLE_HIDDEN: Final = "Not offered for editing here, because some of it is hidden."
 ASKED_BY: Final = "Asked by {who}"
 NOBODY_KNOWN: Final = "an unknown person"
 IN_TENANT: Final = "in {tenant}"

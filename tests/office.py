@@ -26,7 +26,7 @@ from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app as create_slack
 from bot.sandbox.slack.seed import make_world
 from bot.sandbox.slack.world import World
-from bot.store import audit, policies, reviews
+from bot.store import audit, messages, policies, reviews
 from bot.store.engine import Store
 from bot.store.opening import open_store
 from bot.store.upgrade import migrate
@@ -162,6 +162,18 @@ class Office:
             return None
 
         return dict(await self.until(there, f"a message with {containing!r} and {button}"))
+
+    async def card_of(self, review: Any, position: int | None = 0, *, button: str | None = None) -> dict[str, Any]:
+        """Wait for the message of one review's position (None: its root), with such a button."""
+
+        async def there() -> dict[str, Any] | None:
+            async with self.stores[0].read() as tx:
+                rows = await messages.messages_of(tx, review.id)
+            ts = next((row.ts for row in rows if row.position == position), None)
+            found = next((one for one in await self.messages() if ts and one["ts"] == ts), None)
+            return found if found and (not button or button in buttons(found)) else None
+
+        return dict(await self.until(there, f"the card of {review.id} {position} with {button}"))
 
     async def click(self, user: str, message: dict[str, Any], action_id: str, **more: Any) -> dict[str, Any]:
         """Press a button of a message; the answer is what the person sees."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
@@ -132,7 +132,7 @@ def review_from(
     return Review(
         id=new_id("r"),
         tenant=tenant.name,
-        target=seen.target,
+        target=replace(seen.target, assistant=assistant_of(seen.row.metadata) or seen.target.assistant),
         thread_id=seen.row.thread_id,
         interrupt_id=one.interrupt_id,
         content_hash=one.content_hash,
@@ -171,6 +171,17 @@ def _call_ids(one: ParsedInterrupt, state: ThreadState, pending: PendingInterrup
     if any(named) or one.problem:
         return named
     return tool_call_ids(state.messages_for(pending), [(call.tool, call.args) for call in one.calls])
+
+
+def assistant_of(metadata: dict[str, Any]) -> str | None:
+    """The assistant that the thread belongs to, as both servers note it at its first run.
+
+    Measured: resumed under another assistant, a thread runs on in that one's graph, and one answered interrupt of a
+    per-call agent let the calls of its siblings run unapproved. So an answer goes to the thread's own assistant, and to
+    the policy's only where the thread names none.
+    """
+    named = (metadata.get(key) for key in ("assistant_id", "graph_id"))
+    return next((name for name in named if isinstance(name, str) and name), None)
 
 
 def requester_of(tenant: TenantPolicy, metadata: dict[str, Any]) -> str | None:

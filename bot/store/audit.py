@@ -28,7 +28,7 @@ PLACET = "placet"
 class Event:
     """One event to record. `content` is JSON; digests stand in it, arguments and reasons never do."""
 
-    tenant: str | ScalarSelect[str]
+    tenant: str
     kind: str
     review_id: str | None = None
     position: int | None = None
@@ -76,14 +76,16 @@ async def record(  # noqa: PLR0913 - the columns of an event, each named by the 
     actor: str = PLACET,
     content: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record one event in this transaction."""
-    await record_all(tx, [Event(tenant, kind, review_id, position, actor, content or {})])
+    """Record one event in this transaction; `tenant` may be `tenant_of(review)`."""
+    row = _row(tx, Event("", kind, review_id, position, actor, content or {})) | {"tenant": tenant}
+    await tx.conn.execute(insert(audit_events).values(**row))
 
 
 async def record_all(tx: Tx, events: Sequence[Event]) -> None:
-    """Record several, in this order, in one statement."""
+    """Record several, in this order."""
     if events:
-        await tx.conn.execute(insert(audit_events).values([_row(tx, event) for event in events]))
+        # Not `.values([…])`: SQLAlchemy compiles that anew each time.
+        await tx.conn.execute(insert(audit_events), [_row(tx, event) for event in events])
 
 
 def _row(tx: Tx, event: Event) -> dict[str, Any]:

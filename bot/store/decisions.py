@@ -16,10 +16,10 @@ from sqlalchemy import delete, insert, select, update
 from bot.core.model import Action, Decision, Review, ReviewState
 from bot.store import audit
 from bot.store.engine import Tx
-from bot.store.reviews import move
-from bot.store.rows import decision_of, decision_row
+from bot.store.reviews import make_move
+from bot.store.rows import DECISION, decision_of, decision_row
 from bot.store.tables import decisions, deliveries, showings
-from bot.store.transitions import revise, standing_of
+from bot.store.transitions import Move, revise, standing_of
 from bot.store.writing import insert_once
 
 
@@ -33,19 +33,20 @@ class Past:
     why: str | None = None
 
 
-async def insert_decisions(tx: Tx, review: Review, decided: Sequence[Decision], *, delivery_key: str) -> Review | None:
+async def insert_decisions(
+    tx: Tx, review: Review, decided: Sequence[Decision], *, delivery_key: str, shown: Mapping[str, str] | None = None
+) -> Review | None:
     """Record decisions on open positions of one review, all or none; the last position makes the review decided.
 
-    None: the review changed since it was loaded, or one of the positions is decided already.
+    None: the review changed since it was loaded, or one of the positions is decided already. `shown` saves a look:
+    the digests of the showings by id, if the caller has them.
     """
     if review.state is not ReviewState.OPEN or not _free(review, decided):
         return None
-    following = await _advance(tx, _with(review, {made.position: made for made in decided}), decided[-1])
-    if following is None:
-        return None
-    rows = [_row(review.id, made, delivery_key) for made in decided]
-    await tx.conn.execute(insert(decisions), rows)
-    await audit.record_all(tx, await _evidence(tx, review, decided))
+    evidence = _evidence(review, decided, await _shown(tx, decided) if shown is None else shown)
+    following = await _advance(tx, _with(review, {made.position: made for made in decided}), evidence)
+    if following is not None:
+        await tx.conn.execute(insert(decisions), [_row(review.id, made, delivery_key) for made in decided])
     return following
 
 
@@ -60,10 +61,14 @@ def _row(review_id: str, made: Decision, delivery_key: str) -> dict[str, Any]:
     return decision_row(review_id, made) | voided | {"delivery_key": delivery_key}
 
 
-async def _advance(tx: Tx, review: Review, last: Decision) -> Review | None:
+async def _advance(tx: Tx, review: Review, evidence: Sequence[audit.Event]) -> Review | None:
     if not review.undecided:
-        return await move(tx, review, ReviewState.DECIDED, actor=audit.slack_actor(last.by))
-    at = await revise(tx, standing_of(review))
+        return await make_move(tx, review, Move(ReviewState.DECIDED, actor=evidence[-1].actor, before=evidence))
+    return await _revised(tx, review, evidence)
+
+
+async def _revised(tx: Tx, review: Review, events: Sequence[audit.Event]) -> Review | None:
+    at = await revise(tx, standing_of(review), events)
     return None if at is None else review.evolve(version=at.version)
 
 
@@ -75,10 +80,13 @@ def _decided(action: Action, made: Mapping[int, Decision | None]) -> Action:
     return replace(action, decision=made[action.position]) if action.position in made else action
 
 
-async def _evidence(tx: Tx, review: Review, decided: Sequence[Decision]) -> list[audit.Event]:
+async def _shown(tx: Tx, decided: Sequence[Decision]) -> dict[str, str]:
     ids = {made.showing_id for made in decided}
     found = await tx.conn.execute(select(showings.c.id, showings.c.digest).where(showings.c.id.in_(ids)))
-    shown = {row.id: row.digest for row in found}
+    return {row.id: row.digest for row in found}
+
+
+def _evidence(review: Review, decided: Sequence[Decision], shown: Mapping[str, str]) -> list[audit.Event]:
     proposed = {action.position: action.digest for action in review.actions}
     return [
         _event(review, made, proposed=proposed[made.position], shown=shown.get(made.showing_id)) for made in decided
@@ -116,20 +124,19 @@ async def void_decisions(
     voided = [made for made in active if positions is None or made.position in positions]
     if not voided:
         return None
-    following = await _back(tx, review, why=why, actor=actor)
+    events = [_voided(review, made, why=why, actor=actor) for made in voided]
+    following = await _back(tx, review, events, why)
     if following is None:
         return None
     marks = {"voided_at": tx.now, "voided_by": actor, "void_why": why}
     await tx.conn.execute(update(decisions).where(decisions.c.id.in_([made.id for made in voided])).values(**marks))
-    await audit.record_all(tx, [_voided(review, made, why=why, actor=actor) for made in voided])
     return _with(following, {made.position: None for made in voided})
 
 
-async def _back(tx: Tx, review: Review, *, why: str, actor: str) -> Review | None:
-    if review.state is not ReviewState.OPEN:
-        return await move(tx, review, ReviewState.OPEN, why=why, actor=actor)
-    at = await revise(tx, standing_of(review))
-    return None if at is None else review.evolve(version=at.version)
+async def _back(tx: Tx, review: Review, events: Sequence[audit.Event], why: str) -> Review | None:
+    if review.state is ReviewState.OPEN:
+        return await _revised(tx, review, events)
+    return await make_move(tx, review, Move(ReviewState.OPEN, why, events[-1].actor, before=events))
 
 
 def _voided(review: Review, made: Decision, *, why: str, actor: str) -> audit.Event:
@@ -139,9 +146,9 @@ def _voided(review: Review, made: Decision, *, why: str, actor: str) -> audit.Ev
 
 async def history(tx: Tx, review_id: str) -> list[Past]:
     """Every decision that was ever made on a review, in order, voided ones too."""
-    ordered = select(decisions).where(decisions.c.review_id == review_id).order_by(decisions.c.at, decisions.c.position)
-    found = await tx.conn.execute(ordered)
-    return [Past(decision_of(row), row.voided_at, row.voided_by, row.void_why) for row in found]
+    columns = select(*(decisions.c[name] for name in (*DECISION, "voided_at", "voided_by", "void_why")))
+    ordered = columns.where(decisions.c.review_id == review_id).order_by(decisions.c.at, decisions.c.position)
+    return [Past(decision_of(row[:-3]), *row[-3:]) for row in await tx.conn.execute(ordered)]
 
 
 async def earlier_answer(tx: Tx, key: str) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from bot.errors import StoreError
 from bot.store import audit
@@ -36,6 +36,11 @@ async def current(tx: Tx) -> StoredPolicy | None:
     newest = select(*_FIELDS).order_by(policy_versions.c.version.desc()).limit(1)
     row = (await tx.conn.execute(newest)).one_or_none()
     return None if row is None else StoredPolicy(*row)
+
+
+async def current_version(tx: Tx) -> int:
+    """The number of the policy in force, 0 for none: cheap, for a caller that keeps texts by version."""
+    return int(await tx.conn.scalar(select(func.coalesce(func.max(policy_versions.c.version), 0))))
 
 
 async def version(tx: Tx, number: int) -> StoredPolicy | None:

@@ -11,19 +11,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, insert, select, text, true, update
+from sqlalchemy import Row, and_, insert, select, text, true, update
 
-from bot.core.model import Action, Outcome, Review, ReviewState
+from bot.core.model import Action, Decision, Outcome, Review, ReviewState
 from bot.core.review import TERMINAL
 from bot.store import audit
 from bot.store.engine import Tx
-from bot.store.rows import action_of, action_row, decision_of, review_of, review_row
+from bot.store.rows import DECISION, action_of, action_row, decision_of, review_of, review_row
 from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, decisions, reviews
 from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
 from bot.store.writing import insert_once
 
 # Ids in one IN list: well below what either engine takes.
 CHUNK = 500
+
+_ACTIONS = select(actions, *(decisions.c[name].label(f"made_{name}") for name in DECISION)).outerjoin(
+    decisions,
+    and_(
+        decisions.c.review_id == actions.c.review_id,
+        decisions.c.position == actions.c.position,
+        decisions.c.voided_at.is_(None),
+    ),
+)
 
 
 async def insert_review(tx: Tx, review: Review, *, policy_version: int, generation: int = 0) -> bool:
@@ -105,16 +114,13 @@ async def _whole(tx: Tx, rows: Sequence[Any]) -> list[Review]:
 
 
 async def _actions(tx: Tx, ids: Sequence[str]) -> list[tuple[str, Action]]:
-    where: ColumnElement[bool] = actions.c.review_id == ids[0] if len(ids) == 1 else actions.c.review_id.in_(ids)
-    rows = await tx.conn.execute(select(actions).where(where).order_by(actions.c.review_id, actions.c.position))
-    made = await tx.conn.execute(
-        select(decisions).where(
-            decisions.c.review_id == ids[0] if len(ids) == 1 else decisions.c.review_id.in_(ids),
-            decisions.c.voided_at.is_(None),
-        )
-    )
-    active = {(row.review_id, row.position): decision_of(row) for row in made}
-    return [(row.review_id, action_of(row, active.get((row.review_id, row.position)))) for row in rows]
+    where = actions.c.review_id == ids[0] if len(ids) == 1 else actions.c.review_id.in_(ids)
+    rows = await tx.conn.execute(_ACTIONS.where(where).order_by(actions.c.review_id, actions.c.position))
+    return [(row.review_id, action_of(row, _active(row))) for row in rows]
+
+
+def _active(row: Row[Any]) -> Decision | None:
+    return None if row.made_id is None else decision_of(row[-len(DECISION) :])
 
 
 async def move(  # noqa: PLR0913 - what the record of a move says, each named by the caller
@@ -128,11 +134,16 @@ async def move(  # noqa: PLR0913 - what the record of a move says, each named by
     next_try_at: int | None = None,
 ) -> Review | None:
     """Move a review on, as it was loaded; None if it changed meanwhile. Raises `IllegalTransition`."""
-    at = await shift(tx, standing_of(review), Move(to, why, actor, content, next_try_at))
+    return await make_move(tx, review, Move(to, why, actor, content, next_try_at))
+
+
+async def make_move(tx: Tx, review: Review, made: Move) -> Review | None:
+    """As `move`, for a caller that has more to record with it."""
+    at = await shift(tx, standing_of(review), made)
     if at is None:
         return None
-    settled = tx.now if to in TERMINAL else review.settled_at
-    return review.evolve(state=to, why=why, version=at.version, settled_at=settled)
+    settled = tx.now if made.to in TERMINAL else review.settled_at
+    return review.evolve(state=made.to, why=made.why, version=at.version, settled_at=settled)
 
 
 async def touch(tx: Tx, review_id: str) -> None:
@@ -167,14 +178,14 @@ async def store_outcomes(tx: Tx, review_id: str, outcomes: Mapping[int, tuple[Ou
 
 async def set_call_ids(tx: Tx, review: Review, call_ids: Mapping[int, str]) -> Review | None:
     """Store which tool call each position is, once it is known; None if the review changed meanwhile."""
-    at = await revise(tx, standing_of(review))
+    content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
+    named = audit.Event(review.tenant, "review.calls", review.id, content=content)
+    at = await revise(tx, standing_of(review), [named])
     if at is None:
         return None
     for position, call_id in call_ids.items():
         here = and_(actions.c.review_id == review.id, actions.c.position == position)
         await tx.conn.execute(update(actions).where(here).values(tool_call_id=call_id))
-    content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
-    await audit.record(tx, tenant=review.tenant, kind="review.calls", review_id=review.id, content=content)
     known = tuple(_named(action, call_ids.get(action.position)) for action in review.actions)
     return review.evolve(version=at.version, actions=known)
 

@@ -23,6 +23,22 @@ from bot.core.model import (
     Who,
 )
 
+# A decision's columns in the order of its fields.
+DECISION = (
+    "id",
+    "position",
+    "type",
+    "team",
+    "user_id",
+    "at",
+    "showing_id",
+    "digest",
+    "final_args",
+    "message",
+    "rule",
+    "policy_version",
+)
+
 
 def join_types(types: Sequence[DecisionType]) -> str:
     """Decision types in one text, in their order."""
@@ -152,21 +168,10 @@ def decision_row(review_id: str, decision: Decision) -> dict[str, Any]:
     }
 
 
-def decision_of(row: Row[Any]) -> Decision:
-    """A decision from its row, active or voided."""
-    return Decision(
-        id=row.id,
-        position=row.position,
-        type=DecisionType(row.type),
-        by=Who(row.team, row.user_id),
-        at=row.at,
-        showing_id=row.showing_id,
-        digest=row.digest,
-        final_args=row.final_args,
-        message=row.message,
-        rule=row.rule,
-        policy_version=row.policy_version,
-    )
+def decision_of(values: Sequence[Any]) -> Decision:
+    """A decision, active or voided, from the values of `DECISION`'s columns."""
+    made_id, position, kind, team, user, at, *rest = values
+    return Decision(made_id, position, DecisionType(kind), Who(team, user), at, *rest)
 
 
 def showing_row(showing: Showing) -> dict[str, Any]:

@@ -6,7 +6,7 @@ locks the review first (`standing`), so that two transactions never wait for eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Move:
     actor: str = audit.PLACET
     content: Mapping[str, Any] | None = None
     next_try_at: int | None = None
+    before: Sequence[audit.Event] = ()  # recorded ahead of the move, in the same statement
 
 
 def standing_of(review: Review) -> Standing:
@@ -68,16 +69,17 @@ async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
         return None
     await want_redraw(tx, at.id, state=move.to)
     content = {"from": at.state.value, "why": move.why, **(move.content or {})}
-    kind = f"review.{move.to.value}"
-    await audit.record(tx, tenant=at.tenant, kind=kind, review_id=at.id, actor=move.actor, content=content)
+    event = audit.Event(at.tenant, f"review.{move.to.value}", at.id, None, move.actor, content)
+    await audit.record_all(tx, [*move.before, event])
     return moved
 
 
-async def revise(tx: Tx, at: Standing) -> Standing | None:
-    """Count one change that moves no state, for a caller that records it; None if the review moved meanwhile."""
+async def revise(tx: Tx, at: Standing, events: Sequence[audit.Event]) -> Standing | None:
+    """Count and record one change that moves no state; None if the review moved meanwhile."""
     if not await _change(tx, at, {"version": at.version + 1}):
         return None
     await want_redraw(tx, at.id)
+    await audit.record_all(tx, events)
     return replace(at, version=at.version + 1)
 
 

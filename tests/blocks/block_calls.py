@@ -3,9 +3,16 @@
 import json
 from dataclasses import replace
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from blocks.models import BatchView, CallState, CallView, Decided, Mask, ReviewView, RootView
+
+# No deadline: how fast a machine is says nothing about a property.
+untimed = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=60
+)
+patient = settings(untimed, max_examples=30)
 
 SHOWING = "s_6kq3v2n7w4abcdefghijklmnop"
 ALL = ("approve", "edit", "reject", "respond")

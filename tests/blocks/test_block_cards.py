@@ -167,10 +167,39 @@ def test_right_to_left_letters_bring_a_warning():
     assert words.RIGHT_TO_LEFT in context_lines(call_card(make_call(arguments=json.dumps({"to": "\u05d0\u05d1"}))))
 
 
+@pytest.mark.parametrize(
+    "changes", [{"tool": "\u05d0"}, {"arguments": json.dumps({"\u05d0": 1})}, {"description": "\u05d0"}]
+)
+def test_warnings_cover_the_tool_names_and_the_description(changes):
+    assert words.RIGHT_TO_LEFT in context_lines(call_card(make_call(**changes)))
+
+
+def test_an_address_with_letters_that_look_like_others_brings_a_warning():
+    card = call_card(make_call(arguments=json.dumps({"to": "billing@p\u0430ypal.com"})))
+    assert words.LOOKALIKE in context_lines(card)
+
+
 def test_the_header_is_the_policys_title_or_ours_and_never_the_tools_name():
     assert header(call_card(make_call(title=None, tool="evil"))) == words.UNTITLED
     assert header(call_card(make_call(position=1, total=3))) == "Disable user (2 of 3)"
     assert header(call_card(make_call(risk="high", title="Run SQL"))) == "High risk: Run SQL"
+
+
+def test_a_call_without_a_tenant_or_deadline_leaves_them_out():
+    lines = context_lines(call_card(make_call(tenant="", decide_by=None, digest="")))
+    assert lines == ["Asked by <@U02DANA>"]
+
+
+def test_a_value_written_on_lines_that_could_be_json_is_called_text():
+    card = call_card(make_call(arguments=json.dumps({"content": '{\n "a": 1\n}'})))
+    assert f" {words.AS_TEXT}" in all_texts(card.blocks)
+
+
+def test_a_call_that_waits_shows_its_own_arguments_whatever_was_decided_before():
+    decided = make_settled("decided", "edit", final='{"reason": "other"}').decided
+    card = call_card(make_call(decided=decided))
+    assert "chargeback dispute" in shown_text(card.blocks)
+    assert "other" not in card.text
 
 
 def test_a_high_risk_approval_asks_once_more_and_names_plain_tool_and_target():

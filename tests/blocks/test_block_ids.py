@@ -1,5 +1,5 @@
 import pytest
-from block_calls import SHOWING
+from block_calls import SHOWING, untimed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,11 +11,13 @@ PLACES = st.builds(
 
 
 @given(PLACES)
+@untimed
 def test_a_place_comes_back_from_its_block_id(place):
     assert ids.decode_place(ids.encode_place(place)) == place
 
 
 @given(st.binary(min_size=16, max_size=16))
+@untimed
 def test_a_showing_comes_back_and_fits_every_carrier(bits):
     showing = ids.encode_showing(bits)
     assert ids.decode_showing(showing) == showing

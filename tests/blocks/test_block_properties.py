@@ -11,9 +11,10 @@ from block_calls import (
     choices,
     dicts,
     make_review,
+    patient,
     renumbered,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_block_text import unseen_in
 
@@ -37,9 +38,6 @@ DRAFTS = st.builds(
 )
 ELEMENTS = {"text", "rich_text_section", "rich_text_preformatted", "rich_text_list", "user"}
 WAITING = calls_with(state=st.just(CallState.WAITING))
-patient = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=30
-)
 
 
 def safe(blocks):
@@ -161,5 +159,6 @@ def test_every_confirmation_is_within_limits(call, final):
 
 
 @given(TEXTS.filter(bool), TEXTS.filter(bool))
+@patient
 def test_every_notice_is_within_limits(title, sentence):
     assert problems_in_view(notice_modal(title, sentence).view) == []

@@ -2,7 +2,7 @@ import json
 import unicodedata
 
 import pytest
-from block_calls import HOSTILE, TEXTS
+from block_calls import HOSTILE, TEXTS, untimed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +40,7 @@ def unseen_in(text, *, kept="\n\t"):
 
 
 @given(TEXTS)
+@untimed
 def test_nothing_invisible_survives_literal_display(text):
     assert unseen_in(literal(text)) == []
     assert unseen_in(with_edges(text)) == []
@@ -48,6 +49,7 @@ def test_nothing_invisible_survives_literal_display(text):
 
 
 @given(st.text() | HOSTILE, st.text() | HOSTILE)
+@untimed
 def test_different_texts_are_never_displayed_alike(one, other):
     assert (literal(one) == literal(other)) == (one == other)
     assert (on_one_line(one) == on_one_line(other)) == (one == other)
@@ -55,6 +57,7 @@ def test_different_texts_are_never_displayed_alike(one, other):
 
 
 @given(TEXTS)
+@untimed
 def test_a_json_string_parses_back_to_the_text(text):
     assert json.loads(json_string(text)) == text
 
@@ -97,6 +100,7 @@ def test_escapes_are_counted_but_not_those_that_were_typed():
 
 
 @given(TEXTS)
+@untimed
 def test_no_control_sequence_of_slack_survives_escaping(text):
     escaped = escape_mrkdwn(text)
     assert "<" not in escaped
@@ -105,6 +109,7 @@ def test_no_control_sequence_of_slack_survives_escaping(text):
 
 
 @given(TEXTS, st.integers(0, 200))
+@untimed
 def test_cutting_keeps_a_beginning_within_the_limit(text, limit):
     shown = literal(text)
     kept = cut(shown, limit)
@@ -115,6 +120,7 @@ def test_cutting_keeps_a_beginning_within_the_limit(text, limit):
 
 
 @given(HOSTILE, st.integers(0, 120))
+@untimed
 def test_cutting_never_splits_an_escape_an_entity_or_a_marked_letter(text, limit):
     for shown in (literal(text), json_string(text), escape_mrkdwn(on_one_line(text))):
         kept = cut(shown, limit)

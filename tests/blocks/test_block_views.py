@@ -139,6 +139,12 @@ def test_every_page_leads_on_and_back():
     assert turns == [[ids.PAGE_NEXT], [ids.PAGE_BACK, ids.PAGE_NEXT], [ids.PAGE_BACK, ids.PAGE_NEXT], [ids.PAGE_BACK]]
 
 
+def test_a_page_that_goes_on_from_the_one_before_says_so():
+    call = make_call(arguments=FOUR_PAGES)
+    assert f" {words.GOES_ON_FROM}" not in all_texts(review_modal(make_review(call)).view)
+    assert f" {words.GOES_ON_FROM}" in all_texts(review_modal(make_review(call, page=1)).view)
+
+
 def test_the_pages_together_show_everything():
     call = make_call(arguments=FOUR_PAGES)
     shown = "".join(

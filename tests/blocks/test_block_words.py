@@ -1,7 +1,9 @@
+import re
 import string
+from pathlib import Path
 
 import pytest
-from block_calls import HOSTILE, TEXTS
+from block_calls import HOSTILE, TEXTS, untimed
 from hypothesis import given
 
 from blocks import words
@@ -10,6 +12,9 @@ from blocks.notices import REFUSALS, private_notice, refusal_plain, refusal_text
 from bot.core.decide import Refusal
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples
+
+
+INSIDE = {"NOBODY_KNOWN", "UTC"}  # used by words itself
 
 
 @pytest.mark.parametrize("reason", [*Refusal, "busy", "paused", "internal"])
@@ -51,6 +56,7 @@ def test_the_refused_decision_is_named():
 
 
 @given(TEXTS, HOSTILE)
+@untimed
 def test_no_fact_can_mention_or_link(problem, by):
     text = refusal_text("invalid_edit", problem=problem, by=by, type=problem, at=problem, position=problem)
     assert "<" not in text
@@ -76,8 +82,15 @@ def test_counts_have_commas_and_agree_with_their_noun():
 
 
 @given(TEXTS)
+@untimed
 def test_words_of_others_in_a_line_of_ours_stay_on_it_and_link_nothing(text):
     quoted = words.quoted(text)
     assert not {"<", ">", "\n"} & set(quoted)
     assert len(quoted) <= 300
     assert not {"<", ">", "\n"} & set(words.named(text))
+
+
+def test_no_text_is_kept_that_nobody_reads():
+    sources = "".join(path.read_text() for path in Path(words.__file__).parent.glob("*.py"))
+    constants = [name for name in vars(words) if name.isupper()]
+    assert [name for name in constants if not re.search(rf"words\.{name}\b", sources) and name not in INSIDE] == []

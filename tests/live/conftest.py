@@ -32,3 +32,10 @@ def langgraph_dev(tmp_path_factory):
 def live_server(request):
     """Each real server in turn."""
     return request.getfixturevalue(request.param)
+
+
+def pytest_collection_modifyitems(items):
+    """The first live test may have to build a server's environment from the package registry."""
+    for item in items:
+        if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(900))

@@ -8,7 +8,7 @@ from bot.sandbox.agent import effects
 from bot.sandbox.agent.propose import propose
 from tests.live.scenarios import APPROVE, MARK, answer, decided, look, paused, rested
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300), pytest.mark.asyncio]
+pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 
 
 @pytest_asyncio.fixture

@@ -3,7 +3,8 @@
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,12 +42,16 @@ def _damage(file: Path, start: int, end: int | None, content: bytes = b"") -> No
     file.write_bytes(whole[:start] + content + (b"" if end is None else whole[end:]))
 
 
-def _serve_elsewhere(file: Path) -> str:
-    """The last line that another process says when it tries to serve from the file."""
-    call = f"asyncio.run(open_store('sqlite:///{file}', exclusive=True))"
-    script = f"import asyncio; from bot.store import open_store; {call}"
-    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    return other.stderr.splitlines()[-1]
+@contextmanager
+def _held_elsewhere(file: Path) -> Iterator[None]:
+    """Another process holds the file's lock, as a serving one does."""
+    script = "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); input()"
+    command = [sys.executable, "-S", "-c", script, f"{file}.lock"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        yield
+        other.communicate(b"\n")
 
 
 async def _refusal(url: str, *, exclusive: bool = False) -> str:
@@ -146,12 +151,10 @@ async def test_tables_without_our_version_are_foreign(altered: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_second_process_cannot_serve_from_the_file(file: Path) -> None:
-    store = await open_store(f"sqlite:///{file}", exclusive=True)
+async def test_a_file_that_another_process_serves_from_is_refused(file: Path) -> None:
+    with _held_elsewhere(file):
+        said = await _refusal(f"sqlite:///{file}", exclusive=True)
 
-    said = _serve_elsewhere(file)
-
-    await store.close()
     assert "in use by another placet process" in said
 
 

@@ -100,8 +100,6 @@ async def revoke(
     world: World, team_id: str, status: Literal["active", "token_revoked", "account_inactive"], *, silent: bool = False
 ) -> None:
     """Take the app's token away (tokens_revoked), uninstall it (both farewells), or give it back (`active`)."""
-    if team_id not in world.installations:
-        raise NotThere(f"no installation in {team_id!r}", world.installations)
     installation = world.installations[team_id]
     world.add(replace(installation, status=status))
     if status == "active":

@@ -17,8 +17,13 @@ async def deliver(world: World, parcel: Parcel) -> Answer:
 
 
 async def _carry_badly(world: World, parcel: Parcel, fault: Fault) -> Answer:
-    if fault.delay_s:
-        await asyncio.sleep(fault.delay_s)
+    ack_seconds = world.rules.ack_seconds
+    if fault.delay_s >= ack_seconds:
+        # Slack counts from sending: the person sees the failure while the parcel is still on its way.
+        world.spawn(_carry_late(world, parcel, fault.delay_s))
+        await asyncio.sleep(ack_seconds)
+        return Answer(None)
+    await asyncio.sleep(fault.delay_s)
     if fault.drop == "before":
         return _record(world, parcel, Answer(None))
     if fault.status:
@@ -26,6 +31,11 @@ async def _carry_badly(world: World, parcel: Parcel, fault: Fault) -> Answer:
     copies = 2 if fault.dup else 1
     answers = await asyncio.gather(*(_carry(world, parcel) for _ in range(copies)))
     return Answer(None) if fault.drop == "after" else answers[0]
+
+
+async def _carry_late(world: World, parcel: Parcel, delay_s: float) -> None:
+    await asyncio.sleep(delay_s)
+    await _carry(world, parcel)
 
 
 async def _carry(world: World, parcel: Parcel) -> Answer:

@@ -76,10 +76,8 @@ def open_root(world: World, content: Json, *, user: str, team_id: str) -> View:
 
 
 def push(world: World, content: Json, *, user: str, team_id: str) -> View:
-    """Put a view on top of the person's stack, which must not be empty."""
-    stack = world.stacks.get(user, ())
-    if not stack:
-        raise ApiError("not_found")
+    """Put a view on top of the person's stack, which is not empty."""
+    stack = world.stacks[user]
     if len(stack) >= world.rules.stack:
         raise ApiError("push_limit_reached")
     view = new_view(world, content, user=user, team_id=team_id)

@@ -42,8 +42,11 @@ class SocketCourier:
         self._turn = 0
 
     async def carry(self, parcel: Parcel) -> Answer:
-        frame = self._envelope(parcel)
-        sent = json.dumps(frame)
+        return await self.resend(json.dumps(self._envelope(parcel)))
+
+    async def resend(self, sent: str) -> Answer:
+        """Send an envelope as it is, also one that has been sent before: its id is then known to the app."""
+        frame: Json = json.loads(sent)
         if not self.connections:
             return Answer(None, sent=sent)
         self._turn += 1

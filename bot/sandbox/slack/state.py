@@ -92,9 +92,7 @@ def entered(element: Json, value: Any) -> Json:
 
 
 def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def without_inputs(values: Values, blocks: Iterable[Json]) -> Values:

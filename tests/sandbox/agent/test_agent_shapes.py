@@ -9,7 +9,7 @@ from tests.live.scenarios import SCENARIOS
 from tests.live.shapes import shape
 
 NOT_IMITATED = re.compile(
-    r"kwargs"  # LangGraph's dump of a run's insides
+    r"\.kwargs"  # LangGraph's dump of a run's insides
     r"|langsmith_session_name"
     r"|metadata\.(langgraph_|run_attempt|thread_id|checkpoint_ns|checkpoint_map)"  # the real server's own notes
     r"|\.checkpoint_map"

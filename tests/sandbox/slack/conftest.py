@@ -1,7 +1,6 @@
 """Fixtures of the local Slack workspace's tests."""
 
 import pytest_asyncio
-
 from slack_sandbox_kit import open_workspace
 
 

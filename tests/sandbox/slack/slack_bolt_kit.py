@@ -7,14 +7,13 @@ import httpx
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sandbox_kit import PLAIN, Workspace, actions, button, home, modal, section
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.seed import make_world
-from slack_sandbox_kit import PLAIN, Workspace, actions, button, field_block, home, modal, section
-
 
 PING_S = 1
 """How soon Bolt notices a connection that went without a word; its own default is ten seconds."""

@@ -1,9 +1,9 @@
 """Every limit of a message from the contract: the last value that passes and the first that does not."""
 
 import pytest
+from slack_sandbox_kit import actions, button, choice, field_block, marked, option, plain, section, text_input
 
 from bot.sandbox.slack.blockkit import problems_in_message
-from slack_sandbox_kit import actions, button, choice, field_block, marked, option, plain, section, text_input
 
 
 def rich(*inline, kind="rich_text_section", **more):
@@ -270,6 +270,13 @@ REFUSED = {
         "/blocks/0/elements/0/style",
     ),
     "border of 2": ([rich(line(), kind="rich_text_preformatted", border=2)], "/blocks/0/elements/0/border"),
+    "confirm that is no object": ([actions(button(confirm="sure?"))], "/blocks/0/elements/0/confirm"),
+    "value that is a number": ([actions(button(value=5))], "/blocks/0/elements/0/value"),
+    "alt text that is a number": (
+        [{"type": "image", "image_url": "https://example.com", "alt_text": 5}],
+        "/blocks/0/alt_text",
+    ),
+    "button that is a string": ([actions("go")], "/blocks/0/elements/0"),
     "image without alt text": ([{"type": "image", "image_url": "https://example.com"}], "/blocks/0"),
 }
 

@@ -1,9 +1,9 @@
 """Every limit of a view from the contract, and what a view must have."""
 
 import pytest
+from slack_sandbox_kit import actions, button, field_block, home, marked, modal, plain, section, text_input
 
 from bot.sandbox.slack.blockkit import problems_in_view
-from slack_sandbox_kit import actions, button, field_block, home, marked, modal, plain, section, text_input
 
 LENGTHS = {
     "title": (24, lambda n: modal(title=plain("x" * n)), "/view/title/text"),

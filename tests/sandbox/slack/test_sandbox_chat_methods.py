@@ -1,12 +1,14 @@
 """chat.*: what is stored, what is refused, and with which of Slack's errors."""
 
 import json
+from dataclasses import replace
 
 import pytest
-
-from bot.sandbox.slack.rules import Rules
-from bot.sandbox.slack.seed import make_world
 from slack_sandbox_kit import actions, button, open_workspace, section
+
+from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.rules import Rules
+from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
 META = {"event_type": "placet_review", "event_payload": {"review": "r_1"}}
 
@@ -285,3 +287,47 @@ async def test_lone_surrogate_in_a_text_survives_the_way_there_and_back(slack):
 
     (message,) = await slack.look("messages", channel="C0APPROVALS")
     assert message["text"] == "a\ud800b"
+
+
+@pytest.mark.asyncio
+async def test_message_of_another_bot_can_be_neither_updated_nor_deleted():
+    world = make_world()
+    other = add_team(world, "T0OTHER")
+    place = world.channels["C0APPROVALS"]
+    world.add(replace(place, members=place.members | {other.bot_user}, shared_with=("T0OTHER",)))
+    async with open_workspace(world) as slack:
+        ts = await slack.post()
+        named = {"channel": "C0APPROVALS", "ts": ts, "token": other.token}
+
+        updated = await slack.call("chat.update", text="mine", **named)
+        deleted = await slack.call("chat.delete", **named)
+
+    assert (updated["error"], deleted["error"]) == ("cant_update_message", "cant_delete_message")
+
+
+@pytest.mark.asyncio
+async def test_app_without_a_messages_tab_cannot_write_to_people():
+    world = make_world()
+    world.app = replace(world.app, messages_tab=False)
+    async with open_workspace(world) as slack:
+        to_person = await slack.call("chat.postMessage", channel="U0ADA", text="hi")
+        channel = (await slack.call("conversations.open", users="U0ADA"))["channel"]["id"]
+        to_channel = await slack.call("chat.postMessage", channel=channel, text="hi")
+
+    assert (to_person["error"], to_channel["error"]) == ("messages_tab_disabled", "messages_tab_disabled")
+
+
+@pytest.mark.asyncio
+async def test_person_of_another_workspace_is_written_to_only_where_a_channel_is_shared(slack):
+    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    slack.world.add(Person("U0MAL", "Mal", "T0OTHER"))
+
+    assert (await slack.call("chat.postMessage", channel="U0EVE", text="hi"))["ok"]
+    assert (await slack.call("chat.postMessage", channel="U0MAL", text="hi"))["error"] == "channel_not_found"
+
+
+@pytest.mark.asyncio
+async def test_permalink_of_no_message_is_refused(slack):
+    answer = await slack.call("chat.getPermalink", channel="C0APPROVALS", message_ts="1.000001")
+
+    assert answer["error"] == "message_not_found"

@@ -3,11 +3,6 @@
 import asyncio
 
 import pytest
-from starlette.responses import Response
-
-from bot.sandbox.slack.client import WARNING
-from bot.sandbox.slack.records import Channel, Person
-from bot.sandbox.slack.seed import add_foreigner, make_world
 from slack_sandbox_kit import (
     FAST,
     actions,
@@ -22,6 +17,11 @@ from slack_sandbox_kit import (
     section,
     text_input,
 )
+from starlette.responses import Response
+
+from bot.sandbox.slack.client import WARNING
+from bot.sandbox.slack.records import Channel, Person
+from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
 
 @pytest.mark.asyncio
@@ -349,3 +349,33 @@ async def test_body_of_an_ack_to_a_click_is_of_no_interest():
         outcome = await slack.click(await slack.post(), wait_s=0)
 
     assert outcome["acked"]
+
+
+@pytest.mark.asyncio
+async def test_payload_names_the_organisation_of_the_workspace():
+    world = make_world(rules=FAST)
+    add_team(world, "T0ORGA", people=[Person("W0ORG", "Ora", "T0ORGA")], enterprise="E0ORG")
+    async with open_workspace(world) as slack:
+        ts = await slack.post(channel="C0ORGAAPPROVALS", token="xoxb-orga")
+        await slack.do("click", user="W0ORG", channel="C0ORGAAPPROVALS", ts=ts, action_id="go", wait_s=0)
+        await slack.do("command", user="W0ORG", channel="C0ORGAAPPROVALS", command="/placet")
+
+    clicked, typed = slack.bot.seen
+    assert (clicked["team"]["enterprise_id"], clicked["enterprise"]["id"]) == ("E0ORG", "E0ORG")
+    assert typed["enterprise_id"] == "E0ORG"
+
+
+@pytest.mark.asyncio
+async def test_person_whom_the_app_cannot_meet_has_no_home(slack):
+    slack.world.add(Person("U0MAL", "Mal", "T0NOWHERE"))
+
+    response = await slack.http.get("/sandbox/home", params={"user": "U0MAL"})
+
+    assert response.status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_option_that_is_not_offered_cannot_be_chosen(slack):
+    ts = await slack.post(actions(choice("static_select", "a", "b")))
+
+    assert "there are ['a', 'b']" in (await slack.click(ts, action_id="v", value="z"))["error"]

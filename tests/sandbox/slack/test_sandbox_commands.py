@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from slack_sandbox_kit import FAST, modal, open_workspace, section
 
 from bot.sandbox.slack.records import Person
 from bot.sandbox.slack.seed import add_foreigner, make_world
-from slack_sandbox_kit import FAST, modal, open_workspace, section
 
 
 def typed(**more):
@@ -34,8 +34,9 @@ async def test_command_is_sent_as_form_fields(slack):
         ("two wait", "two wait"),
         ({"text": "two wait"}, "two wait"),
         ({"response_type": "ephemeral", "text": "x", "blocks": [section()]}, "x"),
+        ("[1]", "[1]"),
     ],
-    ids=["text", "object", "blocks"],
+    ids=["text", "object", "blocks", "a list"],
 )
 async def test_ack_with_words_is_shown_to_the_person(ack, shown):
     async with open_workspace(reply=lambda payload: ack) as slack:

@@ -1,16 +1,22 @@
 """The control endpoints: their door, looking around, the agent, and replays."""
 
+import contextlib
 import json
 import time
+from dataclasses import replace
 
 import httpx
 import pytest
+from slack_sandbox_kit import PLAIN, open_workspace
 from slack_sdk.signature import SignatureVerifier
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
+from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.seed import demo_world
 from bot.sandbox.slack.signed_http import signature
-from slack_sandbox_kit import open_workspace
 
 
 @pytest.mark.asyncio
@@ -92,6 +98,16 @@ async def test_change_is_waited_for(slack):
 
 
 @pytest.mark.asyncio
+async def test_sandbox_without_an_agent_has_no_effects(slack):
+    assert await slack.look("effects") == []
+
+
+@pytest.mark.asyncio
+async def test_application_says_that_it_is_up(slack):
+    assert (await slack.http.get("/ok")).text == "ok"
+
+
+@pytest.mark.asyncio
 async def test_effects_are_read_from_the_agents_file(tmp_path):
     line = {"tool": "send_email", "args": {"to": "a"}, "thread_id": "t", "tool_call_id": "c"}
     path = tmp_path / "effects.jsonl"
@@ -102,6 +118,49 @@ async def test_effects_are_read_from_the_agents_file(tmp_path):
         after = (await http.get("/sandbox/effects")).json()
 
     assert (before, after) == ([], [line])
+
+
+@contextlib.asynccontextmanager
+async def with_agent(status=200):
+    """The sandbox beside an agent server that takes every run, or answers everything with `status`."""
+    asked = []
+
+    async def take(request):
+        asked.append((request.url.path, await request.json()))
+        return JSONResponse({"thread_id": "t-1", "run_id": "r-1"}, status)
+
+    agent = Starlette(routes=[Route("/{rest:path}", take, methods=["POST"])])
+    async with serving(agent) as agent_url:
+        transport = httpx.ASGITransport(create_app(demo_world(), agent_url=agent_url))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", verify=PLAIN) as http:
+            yield http, asked
+
+
+@pytest.mark.asyncio
+async def test_run_is_started_in_the_name_of_the_person():
+    async with with_agent() as (http, asked):
+        answer = (await http.post("/sandbox/propose", json={"preset": "one", "user": "U0CLEO"})).json()
+
+    assert (answer["thread_id"], answer["run_id"]) == ("t-1", "r-1")
+    assert asked[0] == ("/threads", {"metadata": {"slack_user": "U0CLEO"}})
+    assert asked[1][0] == "/threads/t-1/runs"
+
+
+@pytest.mark.asyncio
+async def test_unknown_preset_is_refused_with_those_there_are():
+    async with with_agent() as (http, _):
+        response = await http.post("/sandbox/propose", json={"preset": "nope", "user": "U0CLEO"})
+
+    assert response.status_code == 422
+    assert "three" in response.json()["error"]
+
+
+@pytest.mark.asyncio
+async def test_agent_server_that_fails_is_named_as_the_cause():
+    async with with_agent(status=500) as (http, _):
+        response = await http.post("/sandbox/propose", json={"preset": "one", "user": "U0CLEO"})
+
+    assert response.status_code == 502
 
 
 @pytest.mark.asyncio
@@ -135,7 +194,18 @@ async def test_recorded_click_can_be_sent_again_byte_for_byte(slack):
 
 @pytest.mark.asyncio
 async def test_replay_of_what_never_was_is_refused(slack):
-    assert "recorded" in (await slack.do("replay", number=99))["error"]
+    assert "99" in (await slack.do("replay", number=99))["error"]
+
+
+@pytest.mark.asyncio
+async def test_replay_can_be_signed_anew(slack):
+    await slack.click(await slack.post(), wait_s=0)
+    slack.world.app = replace(slack.world.app, signing_secret="rotated")
+
+    await slack.do("replay", number=0, fresh=True)
+
+    first, second = (r.headers["x-slack-signature"] for r in slack.bot.requests)
+    assert first != second
 
 
 def test_signature_agrees_with_slacks_published_example():

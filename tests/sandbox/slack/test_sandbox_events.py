@@ -1,10 +1,10 @@
 """Events: the envelope, the retries, and which change tells the app what."""
 
 import pytest
+from slack_sandbox_kit import FAST, home, open_workspace
 from starlette.responses import Response
 
 from bot.sandbox.slack.seed import EVENTS, add_team, make_world
-from slack_sandbox_kit import FAST, home, open_workspace
 
 
 def types(slack):

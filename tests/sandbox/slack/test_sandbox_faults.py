@@ -2,12 +2,12 @@
 
 import httpx
 import pytest
+from slack_sandbox_kit import FAST, PLAIN, open_workspace
 
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.client import TROUBLE, WARNING
 from bot.sandbox.slack.seed import demo_world
-from slack_sandbox_kit import open_workspace
 
 POST = {"channel": "C0APPROVALS", "text": "hi"}
 BEARER = {"authorization": "Bearer xoxb-demo"}
@@ -70,7 +70,7 @@ async def test_faults_still_to_come_are_listed(slack):
     ("drop", "posted"), [("before", []), (True, []), ("after", ["hi"])], ids=["before", "true", "after"]
 )
 async def test_dropped_call_has_its_effect_only_after_it(drop, posted):
-    async with serving(create_app(demo_world())) as url, httpx.AsyncClient(base_url=url) as http:
+    async with serving(create_app(demo_world())) as url, httpx.AsyncClient(base_url=url, verify=PLAIN) as http:
         await http.post("/sandbox/faults", json={"method": "chat.postMessage", "drop": drop})
         with pytest.raises(httpx.RemoteProtocolError):
             await http.post("/api/chat.postMessage", json=POST, headers=BEARER)
@@ -128,6 +128,23 @@ async def test_refused_delivery_shows_its_status(slack):
     outcome = await slack.click(await slack.post())
 
     assert (outcome["status"], slack.bot.seen) == (503, [])
+
+
+@pytest.mark.asyncio
+async def test_delivery_that_takes_too_long_fails_for_the_person_and_still_arrives(slack):
+    await slack.do("faults", method="deliver", delay_s=FAST.ack_seconds)
+
+    outcome = await slack.click(await slack.post())
+
+    assert (outcome["acked"], outcome["error"]) == (False, WARNING)
+    assert await slack.world.bell.until(lambda: len(slack.bot.seen) == 1, 5)
+
+
+@pytest.mark.asyncio
+async def test_delivery_that_is_slow_but_in_time_is_acknowledged(slack):
+    await slack.do("faults", method="deliver", delay_s=0.01)
+
+    assert (await slack.click(await slack.post()))["acked"]
 
 
 BAD = [

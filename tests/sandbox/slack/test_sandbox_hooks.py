@@ -1,9 +1,9 @@
 """response_url: what it may replace, how often, and for how long."""
 
 import pytest
+from slack_sandbox_kit import FAST, Clock, actions, open_workspace, section
 
 from bot.sandbox.slack.seed import make_world
-from slack_sandbox_kit import FAST, Clock, actions, open_workspace, section
 
 
 async def _clicked(slack, ts=None, user="U0ADA"):

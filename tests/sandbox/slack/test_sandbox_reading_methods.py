@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from slack_sandbox_kit import FAST, Clock, open_workspace
 
 from bot.sandbox.slack.records import Channel, Group, Person
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import SCOPES, add_foreigner, add_team, make_world
-from slack_sandbox_kit import FAST, Clock, open_workspace
 
 META = {"event_type": "placet_review", "event_payload": {"review": "r_1"}}
 
@@ -342,3 +342,40 @@ async def test_calls_are_kept_with_their_errors(slack):
 
     (call,) = await slack.look("calls", method="chat.postMessage")
     assert (call["error"], call["team_id"], call["args"]["channel"]) == ("channel_not_found", "T0DEMO", "C0NOWHERE")
+
+
+@pytest.mark.asyncio
+async def test_unknown_person_is_not_found(slack):
+    assert (await slack.call("users.info", user="U0NOBODY"))["error"] == "user_not_found"
+
+
+@pytest.mark.asyncio
+async def test_number_of_members_is_told_where_asked_for(slack):
+    answer = await slack.call("conversations.info", channel="C0APPROVALS", include_num_members="true")
+
+    assert answer["channel"]["num_members"] == 6
+
+
+@pytest.mark.asyncio
+async def test_direct_conversation_has_no_name(slack):
+    channel = (await slack.call("conversations.open", users="U0ADA"))["channel"]["id"]
+
+    info = (await slack.call("conversations.info", channel=channel))["channel"]
+
+    assert (info["is_im"], "name" in info) == (True, False)
+
+
+@pytest.mark.asyncio
+async def test_auth_test_names_the_organisation():
+    world = make_world()
+    add_team(world, "T0ORGA", enterprise="E0ORG")
+    async with open_workspace(world) as slack:
+        assert (await slack.call("auth.test", token="xoxb-orga"))["enterprise_id"] == "E0ORG"
+
+
+@pytest.mark.asyncio
+async def test_groups_are_listed_with_their_members_where_asked_for(slack):
+    (short,) = (await slack.call("usergroups.list", include_count=True))["usergroups"]
+    (full,) = (await slack.call("usergroups.list", include_users=True))["usergroups"]
+
+    assert ("users" in short, short["user_count"], full["users"]) == (False, 1, ["U0BEN"])

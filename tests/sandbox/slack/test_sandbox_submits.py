@@ -3,9 +3,6 @@
 import asyncio
 
 import pytest
-from starlette.responses import Response
-
-from bot.sandbox.slack.client import REQUIRED, TROUBLE
 from slack_sandbox_kit import (
     actions,
     button,
@@ -18,6 +15,9 @@ from slack_sandbox_kit import (
     section,
     text_input,
 )
+from starlette.responses import Response
+
+from bot.sandbox.slack.client import REQUIRED, TROUBLE
 
 
 def answering(answer):
@@ -389,3 +389,34 @@ async def test_answer_to_a_view_closed_meanwhile_changes_nothing():
         outcome = await slack.do("submit", user="U0ADA", values={"f": "x"})
 
     assert (outcome["error"], outcome["view"]) == (None, None)
+
+
+@pytest.mark.asyncio
+async def test_cleared_choice_in_a_dispatching_input_is_sent_as_null(slack):
+    select = choice("static_select", "a", "b", initial_option=option("a"))
+    await slack.open(modal(field_block(element=select, dispatch_action=True, optional=True)))
+
+    await slack.do("submit", user="U0ADA", values={"f": None})
+
+    clicks = [p for p in slack.bot.seen if p["type"] == "block_actions" and p.get("view")]
+    assert clicks[0]["actions"][0]["selected_option"] is None
+
+
+@pytest.mark.asyncio
+async def test_select_among_actions_is_sent_when_it_is_chosen(slack):
+    await slack.open(modal(field_block(), actions(choice("static_select", "a", "b"), block_id="pick")))
+
+    await slack.do("submit", user="U0ADA", values={"pick": "b", "f": "x"})
+
+    assert [p["type"] for p in slack.bot.seen[1:]] == ["block_actions", "view_submission"]
+    assert slack.bot.seen[-1]["view"]["state"]["values"]["pick"]["v"]["selected_option"]["value"] == "b"
+
+
+@pytest.mark.asyncio
+async def test_option_given_as_an_object_is_found_by_its_value(slack):
+    await slack.open(modal(field_block(element=choice())))
+
+    await slack.do("submit", user="U0ADA", values={"f": option("b")})
+
+    chosen = slack.bot.seen[-1]["view"]["state"]["values"]["f"]["v"]["selected_option"]
+    assert chosen["value"] == "b"

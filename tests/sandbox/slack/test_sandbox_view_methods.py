@@ -1,8 +1,8 @@
 """views.*: triggers, the stack of three, hashes, external ids, and what stays of what was typed."""
 
-import pytest
+from dataclasses import replace
 
-from bot.sandbox.slack.seed import add_team, make_world
+import pytest
 from slack_sandbox_kit import (
     FAST,
     Clock,
@@ -16,6 +16,8 @@ from slack_sandbox_kit import (
     section,
     text_input,
 )
+
+from bot.sandbox.slack.seed import add_team, make_world
 
 
 @pytest.mark.asyncio
@@ -254,3 +256,33 @@ async def test_second_opening_takes_the_place_of_the_first(slack):
     shown = await slack.look("modal", user="U0ADA")
     assert (shown["stack"], shown["view"]["id"]) == (1, second["id"])
     assert (await slack.call("views.update", view_id=first["id"], view=modal()))["error"] == "not_found"
+
+
+@pytest.mark.asyncio
+async def test_app_without_a_home_tab_cannot_publish():
+    world = make_world(rules=FAST)
+    world.app = replace(world.app, home_enabled=False)
+    async with open_workspace(world) as slack:
+        assert (await slack.call("views.publish", user_id="U0ADA", view=home()))["error"] == "not_enabled"
+
+
+@pytest.mark.asyncio
+async def test_home_of_nobody_cannot_be_published(slack):
+    assert (await slack.call("views.publish", user_id="U0NOBODY", view=home()))["error"] == "user_not_found"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("view", [None, "[]", "{", [1]], ids=["none", "list", "cut off", "no object"])
+async def test_view_that_is_no_object_is_refused(slack, view):
+    answer = await slack.call("views.open", trigger_id=await slack.trigger(), view=view)
+
+    assert answer["error"] == "invalid_arguments"
+
+
+@pytest.mark.asyncio
+async def test_push_from_a_modal_that_was_closed_meanwhile_finds_none(slack):
+    await slack.open(modal(actions(button("more"))))
+    trigger_id = await slack.trigger_in_modal()
+    await slack.do("close", user="U0ADA")
+
+    assert (await slack.call("views.push", trigger_id=trigger_id, view=modal()))["error"] == "not_found"

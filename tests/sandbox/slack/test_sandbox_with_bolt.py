@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from slack_bolt_kit import bolt_over_http, bolt_over_sockets
+from slack_sandbox_kit import PLAIN, actions
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -15,8 +17,6 @@ from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.client import TROUBLE, WARNING
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import make_world
-from slack_bolt_kit import bolt_over_http, bolt_over_sockets
-from slack_sandbox_kit import PLAIN, actions
 
 
 @contextlib.asynccontextmanager
@@ -162,18 +162,21 @@ async def test_interaction_without_a_connection_fails_for_the_person_at_once():
 async def raw_sockets(rules=None):
     """Yield the world, an HTTP client and a function that opens one raw connection."""
     world = make_world(transport="socket", rules=rules)
-    async with serving(create_app(world)) as url, httpx.AsyncClient(base_url=url, verify=PLAIN) as http:
-        async with contextlib.AsyncExitStack() as stack:
+    async with (
+        serving(create_app(world)) as url,
+        httpx.AsyncClient(base_url=url, verify=PLAIN) as http,
+        contextlib.AsyncExitStack() as stack,
+    ):
 
-            async def link(address=None):
-                socket = await stack.enter_async_context(connect(address or await ticket()))
-                return socket, json.loads(await socket.recv())
+        async def link(address=None):
+            socket = await stack.enter_async_context(connect(address or await ticket()))
+            return socket, json.loads(await socket.recv())
 
-            async def ticket():
-                answer = await http.post("/api/apps.connections.open", headers={"authorization": "Bearer xapp-demo"})
-                return answer.json()["url"]
+        async def ticket():
+            answer = await http.post("/api/apps.connections.open", headers={"authorization": "Bearer xapp-demo"})
+            return answer.json()["url"]
 
-            yield world, http, link, ticket
+        yield world, http, link, ticket
 
 
 @pytest.mark.asyncio
@@ -301,3 +304,22 @@ async def test_late_submission_over_a_socket_is_trouble():
 
     assert outcome["error"] == TROUBLE
     assert bot.seen == [("submit", "fine")]
+
+
+@pytest.mark.asyncio
+async def test_recorded_envelope_can_be_sent_again_under_its_id():
+    async with bolt_over_sockets() as (slack, bot, _):
+        await slack.click(await bot.post_card(), "approve", wait_s=0)
+        answer = await slack.do("replay", number=0)
+
+    assert answer["status"] == 200
+    assert bot.seen[0] == bot.seen[1]
+
+
+@pytest.mark.asyncio
+async def test_connection_can_be_refused_with_a_rate_limit():
+    async with raw_sockets() as (_, http, _, _):
+        await http.post("/sandbox/faults", json={"method": "apps.connections.open", "status": 429, "retry_after": 3})
+        answer = await http.post("/api/apps.connections.open", headers={"authorization": "Bearer xapp-demo"})
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "3")

@@ -1,6 +1,6 @@
 """Socket Mode from the outside: how many connections there are, and ending them in Slack's several ways."""
 
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
@@ -10,6 +10,7 @@ from bot.sandbox.slack.lookup import CannotDo
 from bot.sandbox.slack.parcels import Answer
 from bot.sandbox.slack.records import Json
 from bot.sandbox.slack.signed_http import HttpCourier
+from bot.sandbox.slack.socket_mode import SocketCourier
 from bot.sandbox.slack.wire import world_of
 from bot.sandbox.slack.world import World
 
@@ -54,9 +55,11 @@ async def replay(request: Request) -> Json:
 
 
 async def _again(world: World, body: ReplayBody) -> Answer:
-    courier = world.couriers[world.app.transport]
+    courier = cast("HttpCourier | SocketCourier", world.couriers[world.app.transport])
     recorded = next((d for d in world.deliveries if d.number == body.number), None)
-    if recorded is None or not isinstance(courier, HttpCourier):
-        raise CannotDo("only a recorded HTTP delivery can be replayed")
-    headers = recorded.headers | (courier.signed(recorded.body) if body.fresh else {})
-    return await courier.post(recorded.body, headers)
+    if recorded is None or not recorded.body:
+        raise CannotDo(f"no recorded delivery has the number {body.number}")
+    if isinstance(courier, SocketCourier):
+        return await courier.resend(recorded.body)
+    signature = courier.signed(recorded.body) if body.fresh else {}
+    return await courier.post(recorded.body, recorded.headers | signature)

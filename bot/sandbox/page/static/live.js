@@ -1,0 +1,83 @@
+// Keeping the page as the workspace is: wait for a change, ask for the page again, take over what differs.
+
+import { cameFrom, settle } from "./modal.js";
+import { fillMoments } from "./form.js";
+import { morph } from "./morph.js";
+import { refreshPanel } from "./panel.js";
+import { localise } from "./times.js";
+
+const PATIENCE_S = 2;
+const NEAR_END = 80;
+let asked = 0;
+let drawn = 0;
+
+// Draw the page anew. Answers that come late, after a newer one, are dropped.
+export async function refresh({ from } = {}) {
+  const turn = ++asked;
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!answer.ok || turn < drawn) return;
+  drawn = turn;
+  take(fresh, from);
+}
+
+function take(fresh, from) {
+  cameFrom(from);
+  const known = new Set([...document.querySelectorAll(".message")].map((message) => message.id));
+  const held = document.activeElement?.closest(".message");
+  const atEnd = isAtEnd();
+  localise(fresh);
+  morph(document.body, fresh.body);
+  fillMoments(document);
+  settle();
+  if (document.activeElement === document.body && held?.isConnected) held.querySelector("article").focus();
+  announce([...document.querySelectorAll(".message")].filter((message) => !known.has(message.id)), atEnd);
+}
+
+function announce(news, atEnd) {
+  if (news.length === 0) return;
+  const log = document.getElementById("announcer");
+  log.replaceChildren(...news.map((message) => line(message.dataset.said)));
+  if (atEnd) toEnd();
+  else document.getElementById("newer").hidden = false;
+}
+
+function line(text) {
+  const said = document.createElement("span");
+  said.textContent = text;
+  return said;
+}
+
+const box = () => document.getElementById("scroll");
+const isAtEnd = () => box().scrollHeight - box().scrollTop - box().clientHeight < NEAR_END;
+
+export function toEnd() {
+  box().scrollTop = box().scrollHeight;
+  const newer = document.getElementById("newer");
+  if (newer) newer.hidden = true;
+}
+
+export function listen() {
+  document.getElementById("newer")?.addEventListener("click", toEnd);
+  box().addEventListener("scroll", () => {
+    const newer = document.getElementById("newer");
+    if (newer && isAtEnd()) newer.hidden = true;
+  });
+}
+
+export async function follow() {
+  let seen = Number(document.body.dataset.seen);
+  for (;;) {
+    try {
+      const answer = await fetch(`/sandbox/changes?seen=${seen}&wait_s=${PATIENCE_S}`);
+      const now = (await answer.json()).seen;
+      if (now !== seen) await refresh();
+      seen = now;
+      await refreshPanel();
+      document.body.removeAttribute("data-lost");
+    } catch {
+      document.body.setAttribute("data-lost", "");
+      await new Promise((again) => setTimeout(again, 1000));
+    }
+  }
+}
