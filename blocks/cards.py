@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from blocks import call as said
 from blocks import diffs, fallback, ids, kit, limits, rows, words
 from blocks.args import Arguments, parse, read_arguments
-from blocks.fitting import Fit, fit
+from blocks.fitting import Fit, fit, fit_card
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Rendered
 
@@ -50,7 +50,7 @@ def _look(call: CallView) -> _Sight:
     arguments = read_arguments(parsed, reach=limits.READ_CARD)
     tool, tool_whole = rows.tool_line(call.tool, limits.TOOL)
     text, text_whole = fallback.card_text(call, parsed, arguments)
-    return _Sight(arguments, fit(arguments, limits.CARD_ARGUMENTS), tool, tool_whole, text, text_whole)
+    return _Sight(arguments, fit_card(arguments), tool, tool_whole, text, text_whole)
 
 
 def _waiting(call: CallView, sight: _Sight) -> Rendered:

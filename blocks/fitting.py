@@ -32,11 +32,17 @@ class Pages:
 
 def fit(arguments: Arguments, budget: int, *, most_rows: int = limits.CARD_ROWS) -> Fit:
     """Choose what to show within a budget: everything, or of every argument a beginning, so that none hides another."""
-    rows = arguments.rows
-    if arguments.known and len(rows) <= most_rows and sum(row.size for row in rows) <= budget:
-        return Fit(rows, arguments.total, arguments.total, complete=True)
-    chosen = tuple(_shares(rows[:most_rows], budget))
-    return Fit(chosen, sum(row.characters for row in chosen), arguments.total, complete=False)
+    if _fits(arguments, budget, most_rows):
+        return Fit(arguments.rows, arguments.total, arguments.total, complete=True)
+    return _begun(arguments, tuple(_shares(arguments.rows[:most_rows], budget)))
+
+
+def fit_card(arguments: Arguments) -> Fit:
+    """As ``fit`` for a card: what cannot be shown whole is kept to a few lines, so that the buttons stay in sight."""
+    if _fits(arguments, limits.CARD_ARGUMENTS, limits.CARD_ROWS):
+        return fit(arguments, limits.CARD_ARGUMENTS)
+    few = (_first_lines(row) for row in arguments.rows[: limits.CARD_ROWS])
+    return _begun(arguments, tuple(_shares(tuple(few), limits.CARD_PREVIEW)))
 
 
 def deal(arguments: Arguments) -> Pages:
@@ -53,6 +59,22 @@ def deal(arguments: Arguments) -> Pages:
         page.append(row)
         left -= row.size
     return Pages((*pages, tuple(page)), complete=arguments.known)
+
+
+def _fits(arguments: Arguments, budget: int, most_rows: int) -> bool:
+    rows = arguments.rows
+    return arguments.known and len(rows) <= most_rows and sum(row.size for row in rows) <= budget
+
+
+def _begun(arguments: Arguments, rows: tuple[Row, ...]) -> Fit:
+    return Fit(rows, sum(row.characters for row in rows), arguments.total, complete=False)
+
+
+def _first_lines(row: Row) -> Row:
+    lines = row.text.split("\n", limits.CARD_LINES)
+    if len(lines) <= limits.CARD_LINES:
+        return row
+    return replace(row, text="\n".join(lines[: limits.CARD_LINES]), more=True)
 
 
 def _shares(rows: tuple[Row, ...], budget: int) -> Iterator[Row]:

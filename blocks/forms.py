@@ -67,7 +67,9 @@ def choice_input(call: CallView, draft: Draft, offered: Sequence[str]) -> Json:
 
 
 def decision_inputs(call: CallView, draft: Draft, offered: Sequence[str]) -> list[Json]:
-    """The radio buttons with the inputs that belong to what is chosen."""
+    """The radio buttons with the inputs that belong to what is chosen; the answer alone where nothing else is offered."""
+    if tuple(offered) == ("respond",):
+        return [message_input(call, draft, "respond")]
     chosen = draft.decision if draft.decision in offered else None
     more = edit_inputs(call, draft) if chosen == "edit" else []
     if chosen in ("reject", "respond"):

@@ -33,7 +33,7 @@ _LIKE_ESCAPE: Final = re.compile(r"\\(?=u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 _RUN: Final = re.compile(r" {40,}|\t{9,}|\n(?:[ \t]*\n){4,}")
 _EDGES: Final = re.compile(r"\A[ \t\n]+|[ \t\n]+\Z")
 _SAME: Final = re.compile(r"(.)\1*", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\u(?!005c)[0-9a-f]{4}|\\U[0-9a-f]{8}")
+_ESCAPE: Final = re.compile(r"\\u(?!005c|00(?:20|09|0a)\{)[0-9a-f]{4}|\\U[0-9a-f]{8}")
 _ESCAPE_IN_JSON: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u[0-9a-f]{4}")
 _WHOLE: Final = re.compile(
     r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}(?:\{\d+\})?|\\U[0-9a-f]{8}(?:\{\d+\})?|&(?:amp|lt|gt);"
@@ -90,7 +90,10 @@ def json_string(text: str) -> str:
 
 
 def escapes_in(text: str, *, as_json: bool) -> int:
-    """How many characters were written out in the result of ``literal`` or, ``as_json``, of ``json_string``."""
+    """How many characters were written out in the result of ``literal`` or, ``as_json``, of ``json_string``.
+
+    Counted blanks are left out: they deceive nobody once they are counted.
+    """
     return len((_ESCAPE_IN_JSON if as_json else _ESCAPE).findall(text))
 
 

@@ -27,6 +27,7 @@ from bot.settings import Settings
 from bot.slack import api
 from bot.slack.clicks import Clicks
 from bot.slack.deciding import Desk
+from bot.slack.events import Events
 from bot.slack.installations import Installations, identify
 from bot.slack.listeners import Listeners
 from bot.slack.people import PeopleReader
@@ -127,6 +128,7 @@ async def compose(
     bolt = make_bolt(settings, installations)
     desk = Desk(store, policies)
     clicks = Clicks(store, policies, desk, people, installations.client, tasks, changed, wake("people"))
+    Events(people, wake("people"), changed).register(bolt)
     Listeners(clicks, Submits(store, policies, desk, people, changed, wake("people"))).register(bolt)
 
     def hint(tenant: str, identity: str, thread: str) -> None:

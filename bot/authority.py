@@ -41,7 +41,9 @@ async def known_person(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: i
     """
     wanted = groups_of_policy(tenant)
     times = [await people.group_as_of(tx, who.team, group) or 0 for group in sorted(wanted)]
-    member = {group: since for group, since in (await people.groups_of(tx, who.team, who.user)).items() if group in wanted}
+    member = {
+        group: since for group, since in (await people.groups_of(tx, who.team, who.user)).items() if group in wanted
+    }
     oldest = min(times, default=tx.now)
     named = any(rule.user == who.user for rule in tenant.reviewers)
     row = await people.person(tx, who.team, who.user)
@@ -55,7 +57,9 @@ def _person(
     who: Who, row: people.Person | None, member: Mapping[str, int], *, tenant: TenantPolicy, known_as_of: int | None
 ) -> Person:
     if row is None:
-        return Person(who.team, who.user, groups=member, outsider=None if known_as_of is None else False, known_as_of=known_as_of)
+        return Person(
+            who.team, who.user, groups=member, outsider=None if known_as_of is None else False, known_as_of=known_as_of
+        )
     same_enterprise = row.enterprise is not None and row.enterprise == tenant.slack_enterprise
     return Person(
         team=who.team,

@@ -170,7 +170,7 @@ async def _groups(tenant: TenantPolicy, user: str) -> Mapping[str, int]:
 
 
 @app.command()
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
     tenant: Annotated[str, typer.Option(help="The tenant's name.")],
     tool: Annotated[str, typer.Option(help="The tool's name.")],
     user: Annotated[str, typer.Option(help="A Slack user id.")],

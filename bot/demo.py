@@ -9,25 +9,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
+import signal
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import httpx
 import structlog
+from sqlalchemy import select
 
 from bot.app import Placet, compose
 from bot.errors import ConfigurationError
 from bot.policies import text_digest
 from bot.sandbox.agent.app import create_app as create_agent
+from bot.sandbox.agent.propose import propose
+from bot.sandbox.page.panel import Recorded
+from bot.sandbox.page.routes import ASKER, pages
 from bot.sandbox.serving import listen, serving
 from bot.sandbox.slack.app import create_app as create_slack
-from bot.sandbox.slack.seed import make_world
+from bot.sandbox.slack.seed import APPROVALS, make_world
+from bot.sandbox.slack.world import World
 from bot.settings import Settings, read
 from bot.store import policies
+from bot.store.engine import Store
 from bot.store.opening import open_store
+from bot.store.registers import audit_events
 
 log = structlog.get_logger("placet")
+
+TELLING = ("high-risk", "ask", "three", "email")  # a long one of high risk, a question, a batch, a harmless one
+CARD_WAIT_S = 5.0
+RECORDED = 20
 
 POLICY = """\
 version: 1
@@ -67,6 +81,28 @@ class Demo:
     agent: str
     effects: Path
     placet: Placet
+    world: World
+
+
+class Record:
+    """The newest of what the bot has put on record, for the page to show; nothing until there is a store."""
+
+    store: Store | None = None
+
+    async def newest(self) -> list[Recorded]:
+        """The newest events first."""
+        if self.store is None:
+            return []
+        columns = audit_events.c
+        newest = select(columns.at, columns.actor, columns.kind, columns.position).order_by(columns.id.desc())
+        async with self.store.read() as tx:
+            found = await tx.conn.execute(newest.limit(RECORDED))
+            return [
+                Recorded(
+                    at // 1000, actor.rpartition("/")[2], kind if position is None else f"{kind}, call {position + 1}"
+                )
+                for at, actor, kind, position in found
+            ]
 
 
 @contextlib.asynccontextmanager
@@ -86,11 +122,10 @@ async def running(*, port: int, bot_port: int | None = None, transport: str = "h
         agent = await stack.enter_async_context(
             serving(create_agent(database=folder / "agent.sqlite", effects_file=effects))
         )
-        world = make_world(transport="socket" if transport == "socket" else "http")
-        slack = await stack.enter_async_context(
-            serving(create_slack(world, agent_url=agent, effects_file=effects), port)
-        )
-        store = await open_store(f"sqlite+aiosqlite:///{folder / 'placet.db'}", exclusive=True)
+        world, record = make_world(transport="socket" if transport == "socket" else "http"), Record()
+        workspace = create_slack(world, agent_url=agent, effects_file=effects, pages=pages(record.newest))
+        slack = await stack.enter_async_context(serving(workspace, port))
+        record.store = store = await open_store(f"sqlite+aiosqlite:///{folder / 'placet.db'}", exclusive=True)
         async with store.begin() as tx:
             text = POLICY.format(agent=agent)
             await policies.apply(tx, text=text, digest=text_digest(text), by="demo")
@@ -99,7 +134,7 @@ async def running(*, port: int, bot_port: int | None = None, transport: str = "h
         bot = await stack.enter_async_context(serving(placet.web, wanted))
         world.app = replace(world.app, bot_url=f"{bot}/slack/events")
         await placet.start()
-        yield Demo(slack, bot, agent, effects, placet)
+        yield Demo(slack, bot, agent, effects, placet, world)
 
 
 def demo_settings(slack: str, *, socket_mode: bool = False) -> Settings:
@@ -124,11 +159,38 @@ def _require_free(port: int) -> None:
         ) from exc
 
 
+async def propose_telling(demo: Demo) -> None:
+    """Let the agent propose a few calls that show what there is, one after the other, so that cards keep this order."""
+    async with httpx.AsyncClient(base_url=demo.agent, trust_env=False) as client:
+        for preset in TELLING:
+            before = _cards(demo.world)
+            await propose(client, preset=preset, user=ASKER)
+            await demo.world.bell.until(lambda before=before: _cards(demo.world) > before, CARD_WAIT_S)  # type: ignore[misc]
+
+
+def _cards(world: World) -> int:
+    return sum(message.thread_ts is None for message in world.messages.get(APPROVALS, {}).values())
+
+
 async def main(*, port: int, headless: bool) -> None:
-    """Run until interrupted; print where to look."""
+    """Run until interrupted; print where to look. Raises `ConfigurationError` where a port is taken."""
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # three servers would greet
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with running(port=port) as demo:
-        if headless:
-            print(json.dumps({"sandbox": demo.page, "bot": demo.bot, "agent": demo.agent}), flush=True)  # noqa: T201
-        else:
-            print(f"\n  Placet demo: open {demo.page} in a browser. Ctrl-C stops it.\n", flush=True)  # noqa: T201
-        await asyncio.Event().wait()
+        telling = asyncio.create_task(_greet(demo, headless=headless))
+        await stop.wait()
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+
+
+async def _greet(demo: Demo, *, headless: bool) -> None:
+    if headless:
+        print(json.dumps({"sandbox": demo.page, "bot": demo.bot, "agent": demo.agent}), flush=True)  # noqa: T201
+        return
+    print(f"\n  Placet demo: open {demo.page} in a browser. Ctrl-C stops it.\n", flush=True)  # noqa: T201
+    try:
+        await propose_telling(demo)
+    except httpx.HTTPError:
+        log.exception("The first calls could not be proposed.", action="not_proposed")

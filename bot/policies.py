@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from bot.core.policy import Policy, TenantPolicy
 from bot.core.policyfile import parse
-from bot.store import policies as stored
 from bot.store.engine import Tx
+from bot.store.policies import current, current_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,10 @@ class Policies:
 
     async def in_force(self, tx: Tx) -> InForce:
         """The policy as this transaction sees it."""
-        current = await stored.current(tx)
-        if current is None:
-            return InForce(0, None)
-        if current.version != self._last.version:
-            self._last = InForce(current.version, parse(current.text))
+        version = await current_version(tx)
+        if version != self._last.version:
+            stored = await current(tx)
+            self._last = InForce(stored.version, parse(stored.text)) if stored else InForce(0, None)
         return self._last
 
 

@@ -74,10 +74,31 @@ def start_postgres(folder: Path) -> Postgres:
             shutil.chown(path, user)
     log = folder / "postgres.log"
     with log.open("ab") as output:
-        initdb = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"]
+        initdb: list[str | Path] = [
+            programs / "initdb",
+            "-D",
+            data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ]
         subprocess.run(initdb, check=True, stdout=output, stderr=output, user=user, cwd="/", timeout=120)
         port = free_port()
-        run = [programs / "postgres", "-D", data, "-p", str(port), "-k", home, "-c", "listen_addresses=127.0.0.1"]
+        run: list[str | Path] = [
+            programs / "postgres",
+            "-D",
+            data,
+            "-p",
+            str(port),
+            "-k",
+            home,
+            "-c",
+            "listen_addresses=127.0.0.1",
+        ]
         run += [word for setting in _SETTINGS for word in ("-c", setting)]
         process = subprocess.Popen(run, stdin=subprocess.DEVNULL, stdout=output, stderr=output, user=user, cwd="/")
     server = Postgres(port=port, data=data, log=log, process=process, programs=programs)
@@ -126,7 +147,7 @@ def _wheel() -> Path:
 
 
 def _wait_until_ready(server: Postgres) -> None:
-    probe = [server.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(server.port)]
+    probe: list[str | Path] = [server.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(server.port)]
     deadline = time.monotonic() + 60
     while subprocess.run(probe, check=False).returncode != 0:
         if server.process.poll() is not None or time.monotonic() > deadline:

@@ -8,6 +8,7 @@ workspace, so at most 15 are spent. This module must not decide anything.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -63,20 +64,26 @@ class PeopleReader:
         self._shared: dict[tuple[str, ...], asyncio.Task[None]] = {}
         self._paces: dict[str, Pace] = {}
         self._wanted: dict[Who, None] = {}
+        self._wanted_groups: dict[Who, None] = {}
 
     def want(self, who: Who) -> None:
         """Ask for a reading of this person at the next round."""
         self._wanted[who] = None
 
-    async def refresh_wanted(self) -> bool:
+    def want_group(self, group: Who) -> None:
+        """Ask for a reading of this user group's members at the next round."""
+        self._wanted_groups[group] = None
+
+    async def refresh_wanted(self) -> None:
         """Read everybody who was asked for; failures are tried again when asked again."""
         wanted, self._wanted = list(self._wanted), {}
+        groups, self._wanted_groups = list(self._wanted_groups), {}
         for who in wanted:
-            try:
+            with contextlib.suppress(SlackError):
                 await self.read_user(who)
-            except SlackError:
-                continue
-        return False
+        for group in groups:
+            with contextlib.suppress(SlackError):
+                await self.read_group(group.team, group.user)
 
     async def confirm(self, tenant: TenantPolicy, who: Who, *, since: int) -> Person:
         """The person as Slack says now: nothing older than `since` (database ms) counts.

@@ -160,9 +160,7 @@ def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
     return RootView(showing=showing, calls=calls, reviewable=reviewable)
 
 
-def batch_view(
-    review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft], page: int = 0, banner: str | None = None
-) -> BatchView:
-    """All calls of one interrupt for one person."""
+def batch_view(review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft]) -> BatchView:
+    """All calls of one interrupt for one person, at the first page."""
     calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
-    return BatchView(showing, calls, page, tuple(sorted(drafts.items(), key=lambda item: item[0])), banner)
+    return BatchView(showing, calls, drafts=tuple(sorted(drafts.items(), key=lambda item: item[0])))

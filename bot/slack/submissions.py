@@ -39,7 +39,13 @@ def read_drafts(scene: Scene, values: Mapping[str, InputValue]) -> dict[int, Dra
         draft = changed.get(place.position) or scene.draft(actions[place.position])
         text = value if isinstance(value, str) else None
         changed[place.position] = _with(replace(draft, revision=place.revision), place.kind, text)
-    return changed
+    return {position: _implied(draft, position, values) for position, draft in changed.items()}
+
+
+def _implied(draft: Draft, position: int, values: Mapping[str, InputValue]) -> Draft:
+    """Where an answer is all that a call takes, its input stands there without a choice."""
+    alone = block_of(values, position, "d") is None and block_of(values, position, "m") is not None
+    return replace(draft, decision=DecisionType.RESPOND.value) if alone else draft
 
 
 def _with(draft: Draft, kind: str, text: str | None) -> Draft:
@@ -74,7 +80,7 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
     """What is missing or wrong on the page that was submitted."""
     errors: dict[str, str] = {}
     for action in scene.review.undecided:
-        block = block_of(values, action.position, "d")
+        block = block_of(values, action.position, "d", "m")
         if block is None:
             continue
         intent = intent_of(action, drafts.get(action.position, scene.draft(action)))

@@ -42,9 +42,10 @@ class Telling:
 
     async def _send(self, notice: Notice, team: str) -> None:
         client = self.clients(team)
+        if client is None:
+            await self._failed(notice, SlackError(f"no token for workspace {team}", code="no_token"))
+            return
         try:
-            if client is None:
-                raise SlackError(f"no token for workspace {team}", code="no_token")
             if notice.user_id:
                 channel, thread_ts = notice.channel, notice.thread_ts
                 await tell(client, channel=channel, user=notice.user_id, thread_ts=thread_ts, text=notice.text)

@@ -18,7 +18,7 @@ from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
 from blocks.notices import refusal_plain
 from blocks.reviews import review_modal
-from bot.authority import FRESH_MS, Standing, known_person
+from bot.authority import FRESH_MS, Standing, authority_for, known_person
 from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
 from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
@@ -105,15 +105,15 @@ def draw_review(scene: Scene, action: Action, *, page: int = 0, banner: str | No
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
     rendered = review_modal(ReviewView(view, page, draft.seen, typed(draft), banner))
     seen = replace(draft, seen=draft.seen | {rendered.page})
-    return _drawn(scene, rendered, showing_id, action=action, seen={action.position: seen})
+    return replace(_drawn(scene, rendered, showing_id, action=action), seen={action.position: seen})
 
 
 def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:
     """All calls of the interrupt, at one page."""
     showing_id = new_showing_id()
     drafts = {action.position: typed(scene.draft(action)) for action in scene.review.actions}
-    view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts, page=page)
-    return _drawn(scene, batch_modal(replace(view, banner=banner)), showing_id)
+    view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts)
+    return _drawn(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
 
 
 def draw_confirm(scene: Scene, action: Action, final_args: str, *, banner: str | None = None) -> Drawn:
@@ -146,7 +146,6 @@ def _drawn(
     *,
     action: Action | None = None,
     final_args: str | None = None,
-    seen: Mapping[int, Draft] | None = None,
 ) -> Drawn:
     review = scene.review
     showing = Showing(
@@ -161,7 +160,7 @@ def _drawn(
         page=rendered.page,
         at=scene.stage.now,
     )
-    return Drawn(rendered.view, showing, seen)
+    return Drawn(rendered.view, showing)
 
 
 def _offer(position: int, kinds: tuple[str, ...], *, complete: bool) -> Offer:
@@ -183,8 +182,6 @@ def may_open(scene: Scene, action: Action | None, kind: DecisionType | None) -> 
 
 
 def _why_not(scene: Scene, action: Action, kind: DecisionType) -> Refused:
-    from bot.authority import authority_for
-
     if kind not in action.allowed:
         return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": kind.value})
     if scene.stage.viewer is None:

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, and_, func, or_, select, text, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import ColumnElement, Select, and_, exists, false, func, not_, or_, select, text, update
 
 from bot.core.model import Review
 from bot.store import audit
 from bot.store.engine import Tx
 from bot.store.ids import new_id
 from bot.store.tables import DUE_MESSAGE, messages
-from bot.store.transitions import urgency
+from bot.store.transitions import standing, urgency
 from bot.store.writing import insert_once
 
 
@@ -68,6 +67,7 @@ async def want_message(
         "wanted": 1,
         "shown": 0,
         "urgency": urgency(review.state),
+        "held": _unposted(parent_id),
         "state": "new",
         "token": 0,
         "attempts": 0,
@@ -79,6 +79,12 @@ async def want_message(
         return str(row["id"])
     here = and_(messages.c.review_id == review.id, messages.c.position.is_not_distinct_from(position))
     return str(await tx.conn.scalar(select(messages.c.id).where(here)))
+
+
+def _unposted(parent_id: str | None) -> ColumnElement[bool]:
+    """A reply is held until its root stands in Slack; told by the row itself, so that no poll joins to find out."""
+    posted = exists().where(messages.c.id == parent_id, messages.c.ts.is_not(None))
+    return false() if parent_id is None else not_(posted)
 
 
 async def messages_of(tx: Tx, review_id: str) -> list[Message]:
@@ -99,7 +105,10 @@ async def claim_messages(tx: Tx, *, owner: str, lease_ms: int, limit: int) -> li
 
     One that is found `posting` may be in Slack already: look there before posting again.
     """
-    due = select(messages.c.id).where(messages.c.id.in_(due_messages(tx.now, limit)), _free(tx.now))
+    ids = list(await tx.conn.scalars(due_messages(tx.now, limit)))
+    if not ids:
+        return []
+    due = select(messages.c.id).where(messages.c.id.in_(ids), _free(tx.now))
     held = {"owner": owner, "lease_until": tx.now + lease_ms, "token": messages.c.token + 1}
     chosen = due.with_for_update(skip_locked=True)
     leased = await tx.conn.execute(
@@ -117,15 +126,9 @@ def due_messages(now: int, limit: int) -> Select[tuple[str]]:
     """Ids of due messages, the first of every tenant before the second of any."""
     order = (messages.c.urgency, messages.c.next_try_at, messages.c.id)
     turn = func.row_number().over(partition_by=messages.c.tenant, order_by=order).label("turn")
-    ready = and_(text(DUE_MESSAGE), messages.c.next_try_at <= now, _free(now), _parent_posted())
+    ready = and_(text(DUE_MESSAGE), messages.c.next_try_at <= now, _free(now))
     ranked = select(messages.c.id, messages.c.urgency, messages.c.next_try_at, turn).where(ready).subquery()
     return select(ranked.c.id).order_by(ranked.c.urgency, ranked.c.turn, ranked.c.next_try_at).limit(limit)
-
-
-def _parent_posted() -> Any:
-    parent = aliased(messages)
-    posted = select(parent.c.id).where(parent.c.id == messages.c.parent_id, parent.c.ts.is_not(None)).exists()
-    return or_(messages.c.parent_id.is_(None), posted)
 
 
 async def _change(tx: Tx, message: Message, **changes: Any) -> bool:
@@ -148,10 +151,12 @@ async def posted(  # noqa: PLR0913 - where it is and what it shows, each named b
     showing_id: str | None,
     content_key: str | None = None,
 ) -> bool:
-    """Slack has the message."""
+    """Slack has the message. Locks its review first, as everybody does who changes both."""
+    await standing(tx, message.review_id)
     place = {"state": "posted", "channel": channel, "ts": ts, "posting_since": None}
     if not await _change(tx, message, **place, **_shows(version, showing_id, content_key)):
         return False
+    await _hold_replies(tx, message, held=False)
     content = {"channel": channel, "ts": ts, "showing": showing_id, "version": version}
     await _record(tx, message, "message.posted", content)
     return True
@@ -166,6 +171,11 @@ async def shown(
     if showing_id != message.showing_id:
         await _record(tx, message, "message.shown", {"showing": showing_id, "version": version})
     return True
+
+
+async def _hold_replies(tx: Tx, root: Message, *, held: bool) -> None:
+    if root.parent_id is None:
+        await tx.conn.execute(update(messages).where(messages.c.parent_id == root.id).values(held=held))
 
 
 def _shows(version: int, showing_id: str | None, content_key: str | None) -> dict[str, Any]:
@@ -183,8 +193,10 @@ async def gone(tx: Tx, message: Message, *, repost: bool = False) -> bool:
     """The message was deleted in Slack; with `repost` it is wanted there anew."""
     fresh = {"state": "new", "ts": None, "shown": 0, "posting_since": None, "content_key": None, "next_try_at": tx.now}
     changes = fresh if repost else {"state": "gone"}
+    await standing(tx, message.review_id)
     if not await _change(tx, message, lease_until=None, **changes):
         return False
+    await _hold_replies(tx, message, held=repost)
     await _record(tx, message, "message.gone", {"channel": message.channel, "ts": message.ts, "repost": repost})
     return True
 

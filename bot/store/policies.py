@@ -40,7 +40,8 @@ async def current(tx: Tx) -> StoredPolicy | None:
 
 async def current_version(tx: Tx) -> int:
     """The number of the policy in force, 0 for none: cheap, for a caller that keeps texts by version."""
-    return int(await tx.conn.scalar(select(func.coalesce(func.max(policy_versions.c.version), 0))))
+    newest: int | None = await tx.conn.scalar(select(func.max(policy_versions.c.version)))
+    return newest or 0
 
 
 async def version(tx: Tx, number: int) -> StoredPolicy | None:

@@ -18,7 +18,7 @@ UNKNOWN_REVIEW = "state = 'unknown'"
 ERASABLE = "settled_at IS NOT NULL AND erased_at IS NULL"
 ACTIVE_DECISION = "voided_at IS NULL"
 LIVE_DISPATCH = "live"
-DUE_MESSAGE = "wanted > shown AND state IN ('new', 'posting', 'posted')"
+DUE_MESSAGE = "wanted > shown AND NOT held AND state IN ('new', 'posting', 'posted')"
 DUE_NOTICE = "state = 'new'"
 
 
@@ -146,6 +146,7 @@ messages = Table(
     *texts("channel"),
     *texts("ts", null=True),
     *numbers("wanted shown urgency"),
+    *flags("held"),
     *texts("state"),
     *texts("showing_id content_key owner", null=True),
     *numbers("token attempts"),
@@ -156,6 +157,8 @@ messages = Table(
     partial("uq_messages_position", "review_id", "position", where="position IS NOT NULL", unique=True),
     partial("ix_messages_due", "tenant", "urgency", "next_try_at", where=DUE_MESSAGE),
     Index("ix_messages_place", "channel", "ts"),
+    Index("ix_messages_review", "review_id"),
+    partial("ix_messages_parent", "parent_id", where="parent_id IS NOT NULL"),
 )
 
 notices = Table(

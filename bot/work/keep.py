@@ -6,6 +6,7 @@ named by the policy and the members of its groups are read about once a minute, 
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from bot.authority import groups_of_policy
@@ -35,9 +36,7 @@ class Keeper:
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
             waiting = [
-                tenant
-                for tenant in in_force.tenants()
-                if await reviews.list_pending(tx, tenant=tenant.name, limit=1)
+                tenant for tenant in in_force.tenants() if await reviews.list_pending(tx, tenant=tenant.name, limit=1)
             ]
         return any([await self.refresh(tenant) for tenant in waiting])
 
@@ -58,16 +57,12 @@ class Keeper:
 
     async def _quietly_group(self, group: Who) -> None:
         """A reading that fails leaves its row old, and old rows grant nothing."""
-        try:
+        with contextlib.suppress(SlackError):
             await self.reader.read_group(group.team, group.user)
-        except SlackError:
-            return
 
     async def _quietly_user(self, who: Who) -> None:
-        try:
+        with contextlib.suppress(SlackError):
             await self.reader.read_user(who)
-        except SlackError:
-            return
 
 
 async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[Who]:

@@ -6,11 +6,12 @@ Kept apart from reading and from judging so that both stay testable by themselve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.agent.client import Look
 from bot.agent.wire import HistoryEntry, PendingInterrupt, ThreadState
 from bot.core.digest import content_hash
-from bot.core.judge import Observation, RunRow
+from bot.core.judge import Observation
 from bot.core.model import DecisionType, Review
 from bot.core.outcome import CallResult, call_results
 from bot.store.dispatches import Claim
@@ -42,39 +43,28 @@ def results_of(review: Review, state: ThreadState | None) -> tuple[CallResult | 
 
 def observe(review: Review, claim: Claim, look: Look, history: Sequence[HistoryEntry] = ()) -> Observation:
     """A full look: state, thread and runs."""
+    base = observe_state(review, claim, look.state)
+    mark_seen = base.mark_seen or any(entry.dispatch == claim.dispatch_id for entry in history)
     status = look.thread.status if look.thread else None
-    return _observation(review, claim, look.state, status=status, runs=look.runs, history=history)
+    return replace(base, thread_status=status, runs=look.runs, mark_seen=mark_seen)
 
 
 def observe_state(review: Review, claim: Claim, state: ThreadState | None) -> Observation:
     """The one read after an accepted run ended: enough to believe a result, not to conclude anything else."""
-    return _observation(review, claim, state, status=None, runs=(), history=())
-
-
-def _observation(
-    review: Review,
-    claim: Claim,
-    state: ThreadState | None,
-    *,
-    status: str | None,
-    runs: tuple[RunRow, ...],
-    history: Sequence[HistoryEntry],
-) -> Observation:
     one, same = find_interrupt(review, state)
-    mark = claim.dispatch_id
-    seen = (state is not None and state.dispatch == mark) or any(entry.dispatch == mark for entry in history)
+    decided = [action.decision for action in review.actions]
     return Observation(
-        dispatch=mark,
+        dispatch=claim.dispatch_id,
         kind=review.target.kind,
-        sent=tuple(action.decision.type if action.decision else DecisionType.REJECT for action in review.actions),
+        sent=tuple(decision.type if decision else DecisionType.REJECT for decision in decided),
         results=results_of(review, state),
         listed=one is not None,
         same_digest=same,
         task_error=one.task_error if one else None,
-        thread_status=status,
-        runs=runs,
-        sent_args=tuple(action.decision.final_args if action.decision else None for action in review.actions),
-        mark_seen=seen,
+        thread_status=None,
+        runs=(),
+        sent_args=tuple(decision.final_args if decision else None for decision in decided),
+        mark_seen=state is not None and state.dispatch == claim.dispatch_id,
         accepted=claim.state == "accepted",
         run_id=claim.run_id,
         others_pending=state is not None and any(other.id != review.interrupt_id for other in state.pending),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bot.authority import Standing, authority_for
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
 from bot.core.model import Action, Decision, Review, ReviewState, Who
-from bot.core.policy import Person, TenantPolicy
+from bot.core.policy import Person, TenantPolicy, tool_settings
 from bot.core.policy_match import matches
 from bot.policies import InForce
 from bot.slack.people import CannotTell
@@ -88,7 +88,7 @@ async def recheck(review: Review, in_force: InForce, confirm: Confirm, *, expire
 
 
 def _expired(review: Review, tenant: TenantPolicy) -> Rechecked:
-    if tenant.on_expiry == "hold":
+    if any(tool_settings(tenant, action.tool).on_expiry == "hold" for action in review.actions):
         return End(ReviewState.HELD, "held_by_policy")
     try:
         rejected = rejections(review)

@@ -44,6 +44,16 @@ class Seen:
     doubtful_since: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Where threads are read: a tenant under one policy version, as one identity."""
+
+    tenant: TenantPolicy
+    target: Target
+    client: AgentClient
+    version: int
+
+
 @dataclass(slots=True)
 class Watcher:
     """Reads the threads of all tenants. `clock` is monotonic seconds; `changed` hurries the workers on."""
@@ -109,7 +119,7 @@ class Watcher:
             if self._wanted((target.url, identity, thread), listed.get(thread), held=thread in mine)
         ]
         for thread in due:
-            await self._read(client, tenant, target, thread, version, row=listed.get(thread))
+            await self._read(Post(tenant, target, client, version), thread, row=listed.get(thread))
 
     def _wanted(self, key: Key, row: ThreadRow | None, *, held: bool) -> bool:
         """New, moved, missing while held open, or due for its slower re-reading."""
@@ -135,22 +145,14 @@ class Watcher:
         for thread in threads:
             try:
                 client = self.agents.client(target, tenant)
-                await self._read(client, tenant, target, thread, version)
+                await self._read(Post(tenant, target, client, version), thread)
             except AgentError as exc:
                 log.warning("A thread could not be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
 
-    async def _read(
-        self,
-        client: AgentClient,
-        tenant: TenantPolicy,
-        target: Target,
-        thread_id: str,
-        version: int,
-        *,
-        row: ThreadRow | None = None,
-    ) -> None:
+    async def _read(self, post: Post, thread_id: str, *, row: ThreadRow | None = None) -> None:
         """Read state, then the thread's row, and record what they show."""
         began = await self.store.now()
+        tenant, target, client = post.tenant, post.target, post.client
         AGENT_READS.labels(tenant=tenant.name).inc()
         state = await client.state(thread_id)
         fresh = await client.thread(thread_id)
@@ -161,7 +163,7 @@ class Watcher:
         seen = self._seen.setdefault(key, Seen())
         settled = seen.doubtful_since is not None and self.clock() - seen.doubtful_since >= SETTLED_S
         sighting = Sighting(target, fresh, state, began)
-        synced = await record_sighting(self.store, tenant, sighting, policy_version=version, settled=settled)
+        synced = await record_sighting(self.store, tenant, sighting, policy_version=post.version, settled=settled)
         self._note(seen, synced, fresh, listed_at=row.updated_at if row else fresh.updated_at)
         if synced.opened or synced.closed:
             self.changed()

@@ -8,10 +8,6 @@ import pytest
 import pytest_asyncio
 
 from bot.agent.client import make_http
-from tests.live.conftest import aegra, langgraph_dev
-
-__all__ = ["aegra", "langgraph_dev"]  # the real servers, for the tests marked live
-
 
 @pytest.fixture(scope="session")
 def tls() -> ssl.SSLContext:

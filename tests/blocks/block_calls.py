@@ -10,9 +10,9 @@ from blocks.models import BatchView, CallState, CallView, Decided, Mask, ReviewV
 
 # No deadline: how fast a machine is says nothing about a property.
 untimed = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=60
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=40
 )
-patient = settings(untimed, max_examples=30)
+patient = settings(untimed, max_examples=20)
 
 SHOWING = "s_6kq3v2n7w4abcdefghijklmnop"
 ALL = ("approve", "edit", "reject", "respond")
@@ -72,11 +72,11 @@ def action_ids(blocks):
 
 
 def choices(view, position):
-    """The decisions that the radio buttons of one position offer."""
-    for block in view["blocks"]:
-        if block.get("block_id", "").split(".r")[0] == f"d.{position}":
-            return tuple(option["value"] for option in block["element"]["options"])
-    return ()
+    """The decisions that the inputs of one position offer: its radio buttons, or an answer that stands alone."""
+    fields = {block["block_id"].split(".r")[0]: block for block in view["blocks"] if block["type"] == "input"}
+    if f"d.{position}" in fields:
+        return tuple(option["value"] for option in fields[f"d.{position}"]["element"]["options"])
+    return ("respond",) if f"m.{position}" in fields else ()
 
 
 def shown_text(blocks):

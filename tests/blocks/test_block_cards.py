@@ -68,6 +68,13 @@ def test_a_call_that_does_not_fit_says_how_much_is_shown_and_offers_review_inste
     assert any("of 9,812 characters shown" in line for line in context_lines(card))
 
 
+def test_what_cannot_be_shown_whole_is_kept_to_a_few_lines_above_the_buttons():
+    card = call_card(make_call(arguments=json.dumps({"query": "SELECT 1;\n" * 400, "to": "billing"})))
+    (box,) = [each for each in dicts(card.blocks) if each.get("type") == "rich_text_preformatted"]
+    assert box["elements"][0]["text"].count("\n") < limits.CARD_LINES
+    assert "billing" in shown_text(card.blocks)
+
+
 def test_a_destructive_tail_behind_the_cut_cannot_be_approved():
     command = "systemctl status app; " + "echo ok; " * 400 + "rm -rf /srv/prod"
     card = call_card(make_call(arguments=json.dumps({"cmd": command})))
@@ -271,6 +278,10 @@ def test_a_settled_card_says_what_who_when_and_how_long_without_buttons():
 def test_the_check_mark_is_kept_for_a_call_that_ran(state):
     card = call_card(make_settled(state))
     assert "✅" not in json.dumps([card.blocks, card.text], ensure_ascii=False)
+
+
+def test_how_long_it_took_is_left_out_where_the_start_is_not_known():
+    assert not any("after" in line for line in context_lines(call_card(make_settled("executed", opened_at=None))))
 
 
 def test_an_edited_settled_card_shows_old_and_new_and_what_stayed():

@@ -95,6 +95,7 @@ def test_blanks_at_the_ends_of_a_text_with_lines_are_counted_out():
 def test_escapes_are_counted_but_not_those_that_were_typed():
     assert escapes_in(literal("a\u202eb\u200b"), as_json=False) == 2
     assert escapes_in(literal(r"a\u202e"), as_json=False) == 0
+    assert escapes_in(with_edges("a\nb\n"), as_json=False) == 0
     assert escapes_in(json_string("a\u202e"), as_json=True) == 1
     assert escapes_in(json_string(r"a\u202e"), as_json=True) == 0
 

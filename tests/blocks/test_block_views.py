@@ -198,6 +198,12 @@ def test_choosing_a_decision_brings_its_own_input_and_no_other():
         assert inputs(view)["d.0"]["dispatch_action"]
 
 
+def test_an_answer_that_is_the_only_choice_needs_no_choosing():
+    view = review_modal(make_review(make_call(offered=("respond",)))).view
+    assert list(inputs(view)) == ["m.0"]
+    assert not inputs(view)["m.0"]["optional"]
+
+
 def test_a_draft_of_what_is_no_longer_offered_is_not_chosen():
     view = review_modal(make_review(make_call(offered=("reject",)), draft=Draft("approve"))).view
     assert "initial_option" not in inputs(view)["d.0"]["element"]

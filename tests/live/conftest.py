@@ -1,41 +1,27 @@
-"""Real agent servers for a whole session, started when the first test asks; skipped, with the reason, where they cannot be."""
+"""Offices on the real servers of `tests.live_fixtures`."""
 
 import pytest
 
-from tests.live.pythons import NoPython
-from tests.live.servers import aegra_server, langgraph_server
-from tests.postgres import running_postgres
+from tests.live.offices import office_at
 
 
-@pytest.fixture(scope="session")
-def aegra(tmp_path_factory):
-    """Aegra with a PostgreSQL of its own."""
-    folder = tmp_path_factory.mktemp("aegra")
-    try:
-        with running_postgres(folder) as postgres, aegra_server(folder, postgres) as server:
-            yield server
-    except NoPython as missing:
-        pytest.skip(f"Aegra not run: {missing}")
+@pytest.fixture
+def live_office(live_server, tmp_path):
+    """A factory of offices on each real server in turn: `async with live_office(resume="commands") as office`."""
+
+    def make(**lines):
+        return office_at(live_server, f"sqlite+aiosqlite:///{tmp_path / 'placet.db'}", **lines)
+
+    return make
 
 
-@pytest.fixture(scope="session")
-def langgraph_dev(tmp_path_factory):
-    """LangGraph's development server."""
-    try:
-        with langgraph_server(tmp_path_factory.mktemp("langgraph")) as server:
-            yield server
-    except NoPython as missing:
-        pytest.skip(f"langgraph dev not run: {missing}")
+@pytest.fixture
+def aegra_office(aegra, postgres):
+    """A factory of offices with two replicas on PostgreSQL, on live Aegra."""
+    name = postgres.new_database()
 
+    def make(**lines):
+        return office_at(aegra, postgres.url(name, driver="postgresql+asyncpg"), replicas=2, **lines)
 
-@pytest.fixture(params=["aegra", "langgraph_dev"])
-def live_server(request):
-    """Each real server in turn."""
-    return request.getfixturevalue(request.param)
-
-
-def pytest_collection_modifyitems(items):
-    """The first live test may have to build a server's environment from the package registry."""
-    for item in items:
-        if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(900))
+    yield make
+    postgres.drop_database(name)

@@ -79,7 +79,7 @@ def _version(python: Path) -> tuple[int, ...]:
 
 def _is_new_enough(python: Path, newer_than: tuple[int, int]) -> bool:
     # Running it is the only proof: a version manager's shim can be there for a version that is not.
-    ask = [python, "-c", f"import sys; sys.exit(sys.version_info < {newer_than})"]
+    ask: list[str | Path] = [python, "-c", f"import sys; sys.exit(sys.version_info < {newer_than})"]
     try:
         return subprocess.run(ask, check=False, capture_output=True, timeout=30).returncode == 0
     except OSError:

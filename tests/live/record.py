@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections import defaultdict
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,12 @@ def redacted(document: Any) -> Any:
     text = json.dumps(document)
     for pattern, form in _PATTERNS.values():
         seen: defaultdict[str, int] = defaultdict(count(1).__next__)
-        text = pattern.sub(lambda found, form=form, seen=seen: form.format(0, seen[found.group()]), text)
+        text = pattern.sub(partial(_counted, form, seen), text)
     return json.loads(text)
+
+
+def _counted(form: str, seen: "defaultdict[str, int]", found: "re.Match[str]") -> str:
+    return form.format(0, seen[found.group()])
 
 
 async def record(server: LiveServer) -> None:

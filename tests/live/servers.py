@@ -61,7 +61,16 @@ def aegra_server(folder: Path, postgres: Postgres) -> Iterator[LiveServer]:
         "HOST": "127.0.0.1",
         "PORT": str(port),
     }
-    command = [python, "-m", "uvicorn", "aegra_api.main:app", "--host", "127.0.0.1", "--port", str(port)]
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "uvicorn",
+        "aegra_api.main:app",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     with _started("aegra", command, folder=folder, settings=settings, probe=f"http://127.0.0.1:{port}/health") as up:
         yield up
 
@@ -73,7 +82,7 @@ def langgraph_server(folder: Path) -> Iterator[LiveServer]:
     port = free_port()
     config = _write_config(folder / "langgraph.json")
     serve = ["dev", "--config", config.name, "--host", "127.0.0.1", "--port", str(port), "--no-browser", "--no-reload"]
-    command = [python.with_name("langgraph"), *serve]
+    command: list[str | Path] = [python.with_name("langgraph"), *serve]
     settings = {"LANGGRAPH_CLI_NO_ANALYTICS": "1"}
     with _started("langgraph", command, folder=folder, settings=settings, probe=f"http://127.0.0.1:{port}/ok") as up:
         yield up

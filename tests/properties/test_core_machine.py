@@ -85,7 +85,8 @@ class OneReview(RuleBasedStateMachine):
     def press(self, showing, who, data):
         positions = [showing.position] if showing.position is not None else list(range(len(self.review.actions)))
         chosen = data.draw(st.lists(st.sampled_from(positions), min_size=1, unique=True))
-        intents = tuple(self._intent(data.draw(st.sampled_from(ALL)), position) for position in chosen)
+        kinds = {at: [*self.review.actions[at].allowed, *ALL] for at in chosen}
+        intents = tuple(self._intent(data.draw(st.sampled_from(kinds[at])), at) for at in chosen)
         self._submit(Press(who, showing, intents, self.now))
 
     @precondition(lambda self: self.review.state is S.OPEN)
@@ -215,7 +216,7 @@ class OneReview(RuleBasedStateMachine):
         actions[position] = replace(actions[position], decision=None)
         self.review = self.review.evolve(actions=tuple(actions))
 
-    @precondition(lambda self: self.made > 4 and self.review.state not in TERMINAL)
+    @precondition(lambda self: self.made > 8 and self.review.state not in TERMINAL)
     @rule()
     def move_on(self):
         """The thread was answered elsewhere; late, so that this stays rare."""
@@ -252,5 +253,5 @@ class OneReview(RuleBasedStateMachine):
         assert len(self.answers) <= 1
 
 
-OneReview.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+OneReview.TestCase.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
 test_no_interleaving_makes_an_answer_that_lacks_a_decision_or_breaks_the_order = OneReview.TestCase

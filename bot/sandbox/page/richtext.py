@@ -4,10 +4,10 @@ from typing import Any
 
 from bot.sandbox.page.emoji import drawn
 from bot.sandbox.page.names import Names
-from bot.sandbox.page.spans import Span, styled
+from bot.sandbox.page.spans import Span, Style, styled
 from bot.sandbox.slack.records import Json
 
-_INNERMOST_FIRST = ("code", "strike", "italic", "bold")
+_INNERMOST_FIRST: tuple[Style, ...] = ("code", "strike", "italic", "bold")
 
 
 def read_line(elements: list[Json], names: Names) -> tuple[Span, ...]:

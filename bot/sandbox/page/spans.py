@@ -10,7 +10,8 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-Kind = Literal["text", "bold", "italic", "strike", "code", "pre", "quote", "mention", "link", "date"]
+Style = Literal["bold", "italic", "strike", "code"]
+Kind = Style | Literal["text", "pre", "quote", "mention", "link", "date"]
 
 _AROUND: dict[str, Markup] = {
     "bold": Markup("<b>{}</b>"),
@@ -40,11 +41,10 @@ class Span:
     unix: int = 0
 
 
-def styled(span: Span, styles: Iterable[str]) -> Span:
-    """Wrap a piece in bold, italic, strike or code, the last of them outermost; other names are no style."""
+def styled(span: Span, styles: Iterable[Style]) -> Span:
+    """Wrap a piece in styles, the last of them outermost."""
     for style in styles:
-        if style in ("bold", "italic", "strike", "code"):
-            span = Span(style, inner=(span,))
+        span = Span(style, inner=(span,))
     return span
 
 

@@ -2,6 +2,7 @@
 
 import { act, channel, me, tell } from "./control.js";
 import { refresh } from "./live.js";
+import { cameFrom } from "./modal.js";
 
 export function listen() {
   document.getElementById("composer")?.addEventListener("submit", (event) => {
@@ -21,11 +22,12 @@ async function send(input) {
     return;
   }
   tell("");
+  cameFrom(input);
   const [command] = typed.split(/\s/, 1);
   const body = { user: me(), channel: channel(), command, text: typed.slice(command.length).trim() };
   const answer = await act("/sandbox/command", body);
   if (!answer) return;
   input.value = "";
   if (answer.error) tell(answer.error);
-  await refresh({ from: input });
+  await refresh();
 }

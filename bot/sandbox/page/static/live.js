@@ -1,6 +1,6 @@
 // Keeping the page as the workspace is: wait for a change, ask for the page again, take over what differs.
 
-import { cameFrom, settle } from "./modal.js";
+import { settle } from "./modal.js";
 import { fillMoments } from "./form.js";
 import { morph } from "./morph.js";
 import { refreshPanel } from "./panel.js";
@@ -12,17 +12,16 @@ let asked = 0;
 let drawn = 0;
 
 // Draw the page anew. Answers that come late, after a newer one, are dropped.
-export async function refresh({ from } = {}) {
+export async function refresh() {
   const turn = ++asked;
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!answer.ok || turn < drawn) return;
   drawn = turn;
-  take(fresh, from);
+  take(fresh);
 }
 
-function take(fresh, from) {
-  cameFrom(from);
+function take(fresh) {
   const known = new Set([...document.querySelectorAll(".message")].map((message) => message.id));
   const held = document.activeElement?.closest(".message");
   const atEnd = isAtEnd();

@@ -27,9 +27,9 @@ export function listen() {
   });
 }
 
-// Where focus goes back to once the modals are gone.
+// Where focus goes back to once the modals are gone: what was pressed last outside of them.
 export function cameFrom(element) {
-  if (!shown && element) opener = element;
+  if (!shown) opener = element;
 }
 
 // Called after every redraw.
@@ -69,7 +69,7 @@ async function submit() {
   await keepTyped(form);
   const answer = await inOrder(() => act("/sandbox/submit", { user: me(), values: {} }));
   button.removeAttribute("aria-busy");
-  await refresh({});
+  await refresh();
   if (!answer || view()?.dataset.view !== form.dataset.view) return;
   const wrong = dialog().querySelector('[aria-invalid="true"], .b-input.wrong input');
   if (wrong) wrong.focus();
@@ -84,5 +84,5 @@ function turnToTop() {
 async function close(all) {
   if (!view()) return;
   await inOrder(() => act("/sandbox/close", { user: me(), all }));
-  await refresh({});
+  await refresh();
 }

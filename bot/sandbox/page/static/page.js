@@ -15,4 +15,5 @@ fillMoments(document);
 modal.settle();
 live.toEnd();
 if (document.getElementById("home")) fetch(`/sandbox/home?user=${encodeURIComponent(me())}`);
+panel.refreshPanel();
 live.follow();

@@ -3,6 +3,7 @@
 import { act, channel, inOrder, me, tell } from "./control.js";
 import { keepTyped, valueOf } from "./form.js";
 import { refresh } from "./live.js";
+import { cameFrom } from "./modal.js";
 
 export function listen() {
   document.addEventListener("click", (event) => {
@@ -38,12 +39,13 @@ async function press(element, value, source) {
   openLink(element.dataset.url);
   element.setAttribute("aria-busy", "true");
   tell("");
+  cameFrom(source);
   const view = element.closest("[data-view]");
   if (view) await keepTyped(view);
   const answer = await inOrder(() => act("/sandbox/click", { ...placeOf(element), value }));
   element.removeAttribute("aria-busy");
   if (answer?.error) tell(answer.error);
-  await refresh({ from: source });
+  await refresh();
   if (view && element.matches("button")) document.querySelector("#modal .view-blocks")?.scrollTo(0, 0);
 }
 

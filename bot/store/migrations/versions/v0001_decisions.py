@@ -150,6 +150,7 @@ def _messages() -> None:
         *texts("channel"),
         *texts("ts", null=True),
         *numbers("wanted shown urgency"),
+        *flags("held"),
         *texts("state"),
         *texts("showing_id content_key owner", null=True),
         *numbers("token attempts"),
@@ -163,9 +164,11 @@ def _messages() -> None:
             "tenant",
             "urgency",
             "next_try_at",
-            where="wanted > shown AND state IN ('new', 'posting', 'posted')",
+            where="wanted > shown AND NOT held AND state IN ('new', 'posting', 'posted')",
         ),
         Index("ix_messages_place", "channel", "ts"),
+        Index("ix_messages_review", "review_id"),
+        partial("ix_messages_parent", "parent_id", where="parent_id IS NOT NULL"),
     )
 
 

@@ -1,4 +1,4 @@
-"""An office with a local agent server, on each engine."""
+"""The office as a fixture, for every folder of tests that wants one: on each engine in turn, with a local agent server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 
 import pytest
 
-from tests.engines import database, postgres  # noqa: F401 - fixtures
 from tests.office import local_agent, open_office, policy_text
 
 

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import yaml
+from typer.main import get_command
+
+from bot.cli import app
+from bot.core.policyfile import parse
+from bot.core.review import mermaid
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+STATES = re.compile(r"(<!-- states: .*? -->\n```mermaid\n)(.*?)(```\n<!-- /states -->)", re.DOTALL)
+
+
+def test_the_state_diagram_is_drawn_from_the_transition_table():
+    text = README.read_text()
+
+    drawn = STATES.sub(lambda found: found[1] + mermaid() + "\n" + found[3], text)
+
+    if os.environ.get("PLACET_UPDATE_SNAPSHOTS"):
+        README.write_text(drawn)
+    else:
+        assert drawn == text
+
+
+def test_every_command_is_named_in_the_readme():
+    text = README.read_text()
+
+    missing = [name for name in get_command(app).commands if f"placet {name}" not in text]
+
+    assert missing == []
+
+
+def test_the_policy_in_the_readme_is_valid():
+    text = README.read_text()
+    found = re.search(r"   ```yaml\n(   version: 1\n.*?)   ```", text, re.DOTALL)
+
+    policy = parse("".join(line.removeprefix("   ") for line in found[1].splitlines(keepends=True)))
+
+    assert list(policy.tenants) == ["acme"]
+
+
+def test_every_setting_is_named_in_the_readme():
+    source = (ROOT / "bot" / "settings.py").read_text()
+
+    names = set(re.findall(r'"((?:SLACK|PLACET)_[A-Z_]+)"', source))
+
+    assert sorted(name for name in names if name not in README.read_text()) == []
+
+
+def test_the_http_variant_in_the_readme_is_yaml():
+    found = re.search(r"```yaml\nsettings:\n.*?```", README.read_text(), re.DOTALL)
+
+    settings = yaml.safe_load(found[0].removeprefix("```yaml\n").removesuffix("```"))["settings"]
+
+    assert settings["socket_mode_enabled"] is False
