@@ -30,6 +30,7 @@ from bot.store import audit, messages, policies, reviews
 from bot.store.engine import Store
 from bot.store.opening import open_store
 from bot.store.upgrade import migrate
+from tests.wiretap import Heard, Wiretap
 
 CHANNEL = "C0APPROVALS"
 ADA, BEN, CLEO, DAN, GUS = "U0ADA", "U0BEN", "U0CLEO", "U0DAN", "U0GUS"
@@ -75,6 +76,7 @@ class AgentServer:
     url: str
     effects_file: Path
     kind: str = "langgraph"
+    heard: list[Heard] = field(default_factory=list)  # every POST, where the server is the sandbox's
 
 
 @dataclass(slots=True)
@@ -301,9 +303,9 @@ def in_turn(apps: Sequence[Any]) -> Any:
 async def local_agent(folder: Path, *, kind: str = "langgraph") -> AsyncIterator[AgentServer]:
     """The sandbox's agent server."""
     effects = folder / "effects.jsonl"
-    app = create_agent(database=folder / "agent.sqlite", effects_file=effects, kind=kind)
+    app = Wiretap(create_agent(database=folder / "agent.sqlite", effects_file=effects, kind=kind))
     async with serving(app) as url:
-        yield AgentServer(url, effects, kind)
+        yield AgentServer(url, effects, kind, app.heard)
 
 
 @contextlib.asynccontextmanager

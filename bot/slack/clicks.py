@@ -7,7 +7,7 @@ told in private: by a stored notice after a decision, or in the view's place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -15,7 +15,7 @@ from blocks import ids
 from blocks.notices import refusal_text
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType, Review, Showing
-from bot.errors import SlackError
+from bot.errors import RateLimited, SlackError, SlackUnavailable
 from bot.policies import Policies
 from bot.slack import api
 from bot.slack.deciding import Asked, Desk, Tell
@@ -43,6 +43,8 @@ log = structlog.get_logger("placet")
 TRIGGERS = frozenset(
     {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired", "trigger_exchanged"}
 )
+# An open view that its person has closed meanwhile, or that another press of theirs has redrawn: nothing to tell.
+OVERTAKEN = frozenset({"not_found", "hash_conflict"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,16 @@ class Clicks:
 
     async def _turned(self, click: Click, scene: Scene) -> None:
         changed = read_drafts(scene, click.view.values if click.view else {})
-        scene = Scene(scene.review, scene.showing, scene.stage, scene.presser, merged(scene.drafts, changed))
-        drawn = _redrawn(scene, click)
         async with self.store.begin() as tx:
             await save_drafts(tx, scene.review.id, click.presser.who, changed)
-        await self._show(click, drawn)
+        fault = await self._show(click, _redrawn(replace(scene, drafts=merged(scene.drafts, changed)), click))
+        if fault != "hash_conflict" or click.view is None:
+            return
+        # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
+        async with self.store.read() as tx:
+            again = await scene_of(tx, self.policies, click.presser, scene.showing.id)
+        if isinstance(again, Scene):
+            await self._show(replace(click, view=replace(click.view, hash="")), _redrawn(again, click))
 
     async def _refused(self, click: Click, refused: Refused) -> None:
         """Tell in private; opening decided nothing, so only the notice is stored."""
@@ -115,19 +122,19 @@ class Clicks:
         self._notify(click, refused)
 
     def _notify(self, click: Click, refused: Refused) -> None:
-        """An ephemeral message, in a task: nothing was decided, so losing it loses nothing."""
+        """A private word, in a task: nothing was decided, so losing it loses nothing."""
         client = self.clients(click.presser.team)
-        if click.channel is None or client is None:
+        if client is None:
             return
         text = refusal_text(refused.reason.value, **facts_of(refused))
         user, channel = click.presser.user, click.channel
         self.tasks.start(tell(client, channel=channel, user=user, thread_ts=click.thread_ts, text=text), "tell")
 
-    async def _show(self, click: Click, drawn: Drawn, *, on_top: bool = False) -> None:
-        """Store the showing, then bring the view to Slack: opened, stacked or redrawn in its place."""
+    async def _show(self, click: Click, drawn: Drawn, *, on_top: bool = False) -> str | None:
+        """Store the showing, then bring the view to Slack: opened, stacked or redrawn. Answers Slack's error, if any."""
         client = self.clients(click.presser.team)
         if client is None:
-            return
+            return None
         await self.keep(click, drawn)
         trigger, view = click.trigger_id, drawn.view
         stacked = on_top or (click.view is not None and click.action_id == ids.REVIEW)
@@ -139,9 +146,18 @@ class Clicks:
             else:
                 await api.call(client.views_update(view_id=click.view.id, hash=click.view.hash or None, view=view))
         except SlackError as exc:
-            log.warning("A view could not be shown.", action="view_fault", fault=str(exc))
-            if exc.code in TRIGGERS or exc.code in ("unreachable", "invalid_arguments"):
-                self._notify(click, Refused(Refusal.TOO_SLOW))
+            self._not_shown(click, exc)
+            return exc.code
+        return None
+
+    def _not_shown(self, click: Click, fault: SlackError) -> None:
+        """Never tried again with this trigger, which is used up or too old; the person presses again."""
+        log.warning("A view could not be shown.", action="view_fault", fault=str(fault))
+        if click.view is not None and fault.code in OVERTAKEN:
+            return
+        passing = isinstance(fault, RateLimited | SlackUnavailable)
+        late = passing or fault.code in TRIGGERS or "trigger_id" in str(fault)
+        self._notify(click, Refused(Refusal.TOO_SLOW if late else Refusal.INTERNAL))
 
     async def keep(self, click: Click, drawn: Drawn) -> None:
         """Store what the view shows before anybody can submit it."""

@@ -16,10 +16,12 @@ from bot.slack import api
 ELSEWHERE = frozenset({"user_not_in_channel", "not_in_channel", "channel_not_found", "is_archived"})
 
 
-async def tell(client: AsyncWebClient, *, channel: str, user: str, thread_ts: str | None, text: str) -> None:
-    """Say it once. Raises `SlackError` when neither way is open."""
+async def tell(client: AsyncWebClient, *, channel: str | None, user: str, thread_ts: str | None, text: str) -> None:
+    """Say it once; without a channel by direct message. Raises `SlackError` when neither way is open."""
     rendered = private_notice(text)
     try:
+        if channel is None:
+            raise SlackError(code="channel_not_found")
         await api.call(
             client.chat_postEphemeral(
                 channel=channel, user=user, thread_ts=thread_ts, blocks=rendered.blocks, text=rendered.text

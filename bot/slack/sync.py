@@ -177,7 +177,7 @@ class MessageSync:
         await self._call(
             "chat.update",
             client.chat_update(
-                channel=message.channel, ts=message.ts or "", parse="none", link_names=False, **_content(draft.rendered)
+                channel=message.channel, ts=message.ts or "", **_content(draft.rendered)
             ),
         )
         async with self.store.begin() as tx:
@@ -234,7 +234,8 @@ def _is_ours(one: dict[str, Any], message_id: str) -> bool:
 
 
 def _content(rendered: Rendered) -> dict[str, Any]:
-    return {"blocks": rendered.blocks, "text": rendered.text}
+    """Blocks and text together, always: text alone would delete the blocks. What the agent wrote is never parsed."""
+    return {"blocks": rendered.blocks, "text": rendered.text, "parse": "none", "link_names": False}
 
 
 def decide_within(review: Review, tenant: TenantPolicy) -> int | None:

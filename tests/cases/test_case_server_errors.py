@@ -16,7 +16,6 @@ from bot.core.decision import UnsendableAnswer, answer_tree
 from bot.core.interrupt import parse_interrupt
 from bot.core.judge import Observation, RunRow, VerdictKind, judge
 from bot.core.model import DecisionType, Review, ReviewState
-from bot.core.outcome import CallResult
 from bot.core.review import TERMINAL, TRANSITIONS
 from bot.errors import AgentRejected, OutcomeUnknown
 from bot.store.ids import new_id
@@ -101,18 +100,14 @@ def bad_answers() -> dict[str, Review]:
     first, second = good.actions
     return {
         "one decision for two calls": record(review, [make_decision(review, APPROVE, 0)]),
-        "one position of two": good.evolve(actions=(first,)),
+        "the second call alone": good.evolve(actions=(second,)),
         "more positions than calls": good.evolve(actions=(first, second, replace(second, position=3))),
         "positions in another order": good.evolve(actions=(second, first)),
         "type not allowed there": decide_all(review, [EDIT, APPROVE]),
-        "edit without arguments": _second(good, make_decision(review, EDIT, 1, final_args=None)),
-        "edit that is no object": _second(good, make_decision(review, EDIT, 1, final_args="[1]")),
-        "answer without words": _second(good, make_decision(review, RESPOND, 1, message=" ")),
+        "edit without arguments": record(good, [make_decision(review, EDIT, 1, final_args=None)]),
+        "edit that is no object": record(good, [make_decision(review, EDIT, 1, final_args="[1]")]),
+        "answer without words": record(good, [make_decision(review, RESPOND, 1, message=" ")]),
     }
-
-
-def _second(review: Review, decision: Any) -> Review:
-    return record(review, [decision])
 
 
 @pytest.mark.parametrize("what", bad_answers())
@@ -190,7 +185,6 @@ def test_case_075_an_interrupt_that_is_still_pending_after_our_run_is_not_called
     ours = RunRow("run-1", "success", 1, dispatch="d_one")
     still = judge(seen(runs=(ours,), accepted=True, run_id="run-1"))
     assert still.kind not in (VerdictKind.DONE, VerdictKind.TAKEN_NO_RESULT, VerdictKind.ABSENT)
-    assert set(still.outcomes) <= {None, *still.outcomes} - {CallResult}
 
 
 def test_case_075_what_our_run_left_pending_was_not_executed():

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router, request_response
@@ -53,7 +54,9 @@ def pages(records: Records | None = None) -> list[BaseRoute]:
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ]
     )
-    return [Route("/", Door(request_response(show_page)), methods=["GET"]), Mount("/page", Door(below))]
+    # Without a handler of its own, what a missing file raises would be answered outside the door.
+    behind = Door(ExceptionMiddleware(below))
+    return [Route("/", Door(request_response(show_page)), methods=["GET"]), Mount("/page", behind)]
 
 
 async def show_page(request: Request) -> Response:

@@ -13,7 +13,7 @@ from bot.sandbox.page.fields import Field, read_field
 from bot.sandbox.page.mrkdwn import read_mrkdwn
 from bot.sandbox.page.names import Names
 from bot.sandbox.page.richtext import read_line
-from bot.sandbox.page.spans import Span, html
+from bot.sandbox.page.spans import Span, html, spoken
 from bot.sandbox.slack.dress import STATEFUL
 from bot.sandbox.slack.records import Json
 
@@ -47,6 +47,10 @@ class Sight:
     def message(self, text: str) -> Markup:
         """Return the text of a message without blocks."""
         return html(read_mrkdwn(text, self.names))
+
+    def spoken(self, text: str) -> str:
+        """Return the text of a message as a screen reader says it."""
+        return spoken(read_mrkdwn(text, self.names))
 
     def line(self, elements: list[Json]) -> Markup:
         """Return a line of rich text as HTML."""

@@ -60,3 +60,8 @@ def _html(span: Span) -> Markup:
     if span.kind == "date":
         return _DATE.format(span.unix, span.target, content)
     return _AROUND[span.kind].format(content) if span.kind in _AROUND else content
+
+
+def spoken(spans: Iterable[Span]) -> str:
+    """Return pieces as plain text, as they would be read out: links by their words, dates in the words given for them."""
+    return "".join(spoken(span.inner) if span.inner else span.text for span in spans)

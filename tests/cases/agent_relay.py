@@ -1,0 +1,115 @@
+"""A relay before the agent server: it passes everything on, keeps what passed, and answers otherwise when told to.
+
+For what a healthy server does not do by itself: refuse a busy thread, fail with 500, answer 200 with an error inside,
+keep an answer back, or take an answer under another key. It knows no route by meaning, only by its ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from bot.sandbox.serving import serving
+
+RESUMES = ("/runs/wait", "/commands")
+HOPS = frozenset({"content-length", "transfer-encoding", "connection", "host", "content-encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What happens to the next POST that ends so: another answer, a wait, or another body on its way."""
+
+    ends: tuple[str, ...] = RESUMES
+    status: int = 200
+    body: Any = None  # None: the server's own answer
+    until: asyncio.Event | None = None
+    rewrite: Callable[[bytes], bytes] | None = None
+    first: bool = False  # the server carries it out, and `body` is what comes back
+
+
+@dataclass(slots=True)
+class Relay:
+    """Stands at `url`; `posted` is what was sent to each path, in order."""
+
+    target: str
+    url: str = ""
+    posted: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
+
+    def order(self, **what: Any) -> None:
+        """Have the next answer to an interrupt treated so."""
+        self.orders.append(Order(**what))
+
+    @property
+    def resumes(self) -> list[dict[str, Any]]:
+        """The answers to interrupts that were sent through here."""
+        return [body for path, body in self.posted if path.endswith(RESUMES) and "resume" in json.dumps(body)]
+
+    def app(self) -> Starlette:
+        """The relay as an application."""
+        methods = ["GET", "POST", "PATCH", "DELETE", "PUT"]
+        return Starlette(routes=[Route("/{rest:path}", self._pass, methods=methods)])
+
+    async def _pass(self, request: Request) -> Response:
+        body = await request.body()
+        if request.method == "POST":
+            with contextlib.suppress(ValueError):
+                self.posted.append((request.url.path, json.loads(body)))
+        order = self._take(request)
+        if order is None:
+            return await self._forwarded(request, body)
+        if order.until is not None:
+            await order.until.wait()
+        body = order.rewrite(body) if order.rewrite else body
+        if order.body is None or order.first:
+            answer = await self._forwarded(request, body)
+            if order.body is None:
+                return answer
+        return Response(_encoded(order.body), order.status, media_type="application/json")
+
+    def _take(self, request: Request) -> Order | None:
+        for order in self.orders if request.method == "POST" else ():
+            if request.url.path.endswith(order.ends):
+                self.orders.remove(order)
+                return order
+        return None
+
+    async def _forwarded(self, request: Request, body: bytes) -> Response:
+        client = httpx.AsyncClient(timeout=None, trust_env=False)  # noqa: S113 - the caller's patience counts
+        address = f"{self.target}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
+        headers = {key: value for key, value in request.headers.items() if key not in HOPS}
+        sent = client.build_request(request.method, address, content=body, headers=headers)
+        response = await client.send(sent, stream=True)
+        kept = {key: value for key, value in response.headers.items() if key not in HOPS}
+
+        async def parts() -> AsyncIterator[bytes]:
+            try:
+                async for part in response.aiter_bytes():
+                    yield part
+            finally:
+                await client.aclose()
+
+        return StreamingResponse(parts(), response.status_code, kept)
+
+
+def _encoded(body: Any) -> bytes:
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
+
+
+@contextlib.asynccontextmanager
+async def relaying(target: str) -> AsyncIterator[Relay]:
+    """A relay before `target`, on an address of its own."""
+    relay = Relay(target)
+    async with serving(relay.app()) as url:
+        relay.url = url
+        yield relay

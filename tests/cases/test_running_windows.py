@@ -1,0 +1,146 @@
+"""Windows that Slack does not let open, and submissions that are acknowledged late or come twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.cases.running import calls, change, decisions, deliveries, events, modal, office_in, opened, relayed_office_in
+from tests.office import ADA, BEN
+
+pytestmark = pytest.mark.asyncio
+
+NOT_OPENED = [
+    {"error": "expired_trigger_id"},
+    {"error": "exchanged_trigger_id"},
+    {"error": "trigger_expired"},
+    {"status": 429, "retry_after": 30},
+    {"status": 503},
+    {"drop": "before"},
+]
+TROUBLE = "We had some trouble connecting. Try again?"
+
+
+async def test_case_065_a_window_that_comes_too_late_is_told_and_the_next_press_opens_it(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+
+        for number, fault in enumerate(NOT_OPENED, start=1):
+            await office.fault("views.open", **fault)
+            failed = await office.click(ADA, card, "decide.reject", wait_s=0)
+
+            await office.until(lambda number=number: _told_times(office, number), f"{fault} to be told")
+            assert failed["acked"]
+            assert failed["view"] is None
+        await opened(office, ADA, card, "decide.reject")
+
+        assert await decisions(office) == 0
+        assert (await office.review(thread)).state.value == "open"
+        triggers = [call["args"]["trigger_id"] for call in await calls(office, "views.open")]
+        assert len(set(triggers)) == len(triggers), "a trigger was used twice"
+
+
+async def _told_times(office, number):
+    told = [text for text in await office.ephemerals(ADA) if "Press the button again" in text]
+    return len(told) == number
+
+
+async def test_case_065_nothing_is_asked_of_slack_between_the_press_and_its_window(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.propose("one")
+        card = await office.card("disable_user", button="decide.edit")
+        await office.until(lambda: calls(office, "users.info"), "the reviewers to be known")
+
+        before = len(office.world.calls)
+        await opened(office, BEN, card, "decide.edit")
+
+        asked = [call.method for call in list(office.world.calls)[before:]]
+        assert asked[: asked.index("views.open")] == [] or set(asked[: asked.index("views.open")]) <= {"users.info"}
+
+
+async def test_case_065_two_choices_in_quick_succession_both_bring_up_their_fields(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        view = await opened(office, ADA, root, "review.open")
+
+        await office.fault("views.update", error="hash_conflict")
+        await office.press(ADA, view, "decision", "d.0", value="reject")
+
+        there = (await modal(office, ADA))["state"]
+        assert "m.0" in there
+
+
+async def test_case_062_a_submission_is_answered_before_the_agent_server_is_asked(tmp_path):
+    async with relayed_office_in(tmp_path) as (office, relay):
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        slow = asyncio.Event()
+        relay.order(until=slow)
+
+        await opened(office, ADA, card, "decide.reject")
+        closed = await office.submit(ADA, {"m.0": "Not this one."})
+        waited = (await office.review(thread)).state.value
+        slow.set()
+        await office.settled(thread)
+
+        assert closed["acked"]
+        assert closed["view"] is None
+        assert waited in ("decided", "claimed", "armed")
+        assert len(relay.resumes) == 1
+        bodies = [delivery["payload"]["type"] for delivery in await deliveries(office, "view_submission")]
+        assert bodies == ["view_submission"]
+
+
+async def test_case_062_whoever_submits_again_after_trouble_connecting_sends_nothing_twice(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.edit")
+        await opened(office, ADA, card, "decide.edit")
+        await office.submit(ADA, {"e.0": '{"user_id": "u_7", "reason": "asked twice"}'})
+
+        await office.fault("deliver.view_submission", drop="after")
+        first = await office.submit(ADA)
+        again = await office.submit(ADA)
+        await office.settled(thread)
+
+        assert (first["acked"], first["error"]) == (False, TROUBLE)
+        assert (again["acked"], again["view"]) == (True, None)
+        assert [effect["args"]["user_id"] for effect in office.effects(thread)] == ["u_7"]
+        assert len(await events(office, "decision.made")) == 1
+        assert await events(office, "press.refused") == []
+
+
+async def test_case_062_a_submission_that_arrives_late_is_decided_and_its_repetition_is_not(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("ask")
+        card = await office.card("ask_user", button="decide.respond")
+        await opened(office, ADA, card, "decide.respond")
+
+        await office.fault("deliver.view_submission", dup=True)
+        closed = await office.submit(ADA, {"m.0": "EU"})
+        await office.settled(thread)
+
+        assert closed["view"] is None
+        (message,) = await office.tool_messages(thread)
+        assert message["content"] == "EU"
+        assert len(await events(office, "decision.made")) == 1
+
+
+async def test_a_window_that_was_closed_meanwhile_is_no_trouble_for_anybody(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        view = await opened(office, ADA, root, "review.open")
+
+        await office.fault("views.update", error="not_found")
+        pressed = await office.press(ADA, view, "decision", "d.0", value="reject", wait_s=0)
+        await change(office, "close", user=ADA, all=True)
+        again = await opened(office, ADA, root, "review.open")
+
+        assert pressed["acked"]
+        assert await office.ephemerals(ADA) == []
+        chosen = again["state"]["values"]["d.0"]["decision"]["selected_option"]
+        assert chosen["value"] == "reject", "what was chosen before it closed is kept"
