@@ -168,9 +168,7 @@ def _closed_up(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _masked(node: Node, masks: tuple[Mask, ...]) -> Node:
-    for each in masks:
-        node = mask(node, each.path)
-    return node
+    return mask(node, [each.path for each in masks]) if masks else node
 
 
 def _from_tree(parsed: Parsed, source: str, reach: int) -> Arguments:
@@ -218,7 +216,9 @@ def _shape(node: Node) -> Shape:
 def _from_text(parsed: Parsed, source: str, reach: int) -> Arguments:
     """Text that is no tree for us. Nothing in it can be masked by path, so a mask hides all of it."""
     if parsed.masks:
-        return Arguments(parsed.shape, (Row("", HIDDEN),), known=False, source_length=len(source), suspected=1)
+        row, declared = Row("", HIDDEN), any(each.declared for each in parsed.masks)
+        hidden = {"declared": int(declared), "suspected": int(not declared)}
+        return Arguments(parsed.shape, (row,), known=False, source_length=len(source), **hidden)
     text = literal(source[: reach + 1]) or json_string(source)
     row = Row("", text, block=True, more=len(source) > reach)
     return Arguments(parsed.shape, (row,), known=not row.more, source_length=len(source))

@@ -20,6 +20,7 @@ PROBLEMS: Final = {
     "no_allowed_decisions": "The agent server did not list the allowed decisions of this call.",
     "no_usable_decision": "The agent server allows no decision for this call that can be taken here.",
     "arguments_not_an_object": "The arguments are not an object of names and values, so the call can be neither approved nor edited.",
+    "nested_too_deeply": "The arguments are nested too deeply to be shown here in full.",
     "nobody_may": "Nobody may decide this tool here. Ask an operator to add a reviewer to the policy.",
     "other_position": "Call {positions} of the same interrupt cannot be decided by anybody, and they are answered together.",
     "no_tenant": "The policy no longer has this tenant.",

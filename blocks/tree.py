@@ -5,7 +5,7 @@ what is an argument; it sees JSON only. Duplicate keys are kept and shown twice.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,15 +44,17 @@ def read_json(source: str) -> Node:
     return node
 
 
-def mask(node: Node, path: tuple[str | int, ...]) -> Node:
-    """The same tree with what lies at the path hidden; a path that leads nowhere changes nothing."""
-    if not path:
-        return Masked()
-    step, rest = path[0], path[1:]
+def mask(node: Node, paths: Iterable[tuple[str | int, ...]]) -> Node:
+    """The same tree with what lies at these paths hidden; a path that leads nowhere changes nothing."""
+    below: dict[str | int, list[tuple[str | int, ...]]] = {}
+    for path in paths:
+        if not path:
+            return Masked()
+        below.setdefault(path[0], []).append(path[1:])
     if isinstance(node, Pairs):
-        return Pairs([(key, mask(value, rest) if key == step else value) for key, value in node])
+        return Pairs([(key, mask(value, below[key]) if key in below else value) for key, value in node])
     if isinstance(node, list):
-        return [mask(value, rest) if at == step else value for at, value in enumerate(node)]
+        return [mask(value, below[at]) if at in below else value for at, value in enumerate(node)]
     return node
 
 

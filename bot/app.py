@@ -109,7 +109,7 @@ async def compose(
 
     changed = wake("dispatch", "messages", "notices")
     drawn = wake("messages", "notices")
-    watcher = Watcher(store, policies, agents, time.monotonic, wake("messages", "people"))
+    watcher = Watcher(store, policies, agents, time.monotonic, wake("messages", "people"), tasks)
     dispatcher = Dispatcher(
         Bench(store, agents, lease_ms), policies, _confirm(people), owner, dispatches, drawn, wake("dispatch", "watch")
     )

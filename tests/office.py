@@ -254,7 +254,9 @@ class Office:
             store.offset_ms += ms
         self.wake()
 
-    async def until(self, found: Callable[[], Awaitable[Any]], what: str, *, patience: float = PATIENCE_S) -> Any:
+    async def until(
+        self, found: Callable[[], Awaitable[Any]], what: str, *, patience: float = PATIENCE_S, every: float = 0.03
+    ) -> Any:
         """Wait for a condition, asking often; fail with what was waited for."""
         clock = asyncio.get_running_loop().time
         end = clock() + patience
@@ -264,7 +266,7 @@ class Office:
                 return result
             if clock() > end:
                 raise AssertionError(f"waited in vain for {what}")
-            await asyncio.sleep(0.03)
+            await asyncio.sleep(every)
 
     async def settled(self, thread: str | None = None, *, states: Sequence[str] = ("resumed", "superseded", "broken")) -> list[Any]:
         """Wait until every review of a thread has ended."""

@@ -23,7 +23,7 @@ from bot.store import messages, reviews
 from bot.store.engine import Store, Tx
 from bot.store.ids import new_id
 
-REQUESTER = re.compile(r"^[UW][A-Z0-9]+$")
+REQUESTER = re.compile(r"[UW][A-Z0-9]+")
 CARD_LIMIT = 8  # more calls than this stand in the root message alone
 WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.HELD)
 
@@ -189,7 +189,7 @@ def requester_of(tenant: TenantPolicy, metadata: dict[str, Any]) -> str | None:
     node: Any = {"metadata": metadata}
     for part in tenant.requester_path.split("."):
         node = node.get(part) if isinstance(node, dict) else None
-    return node if isinstance(node, str) and REQUESTER.match(node) else None
+    return node if isinstance(node, str) and REQUESTER.fullmatch(node) else None
 
 
 async def want_messages(tx: Tx, tenant: TenantPolicy, review: Review) -> None:

@@ -124,16 +124,12 @@ def decided_digest(review: Review, action: Action, final_args: str | None) -> st
 
 
 def _wire(action: Action, decision: Decision) -> dict[str, Any]:
-    match decision.type:
-        case DecisionType.APPROVE:
-            return {"type": "approve"}
-        case DecisionType.EDIT:
-            return {"type": "edit", "edited_action": {"name": action.tool, "args": _edited(decision)}}
-        case DecisionType.REJECT:
-            message = _reason(decision)
-            return {"type": "reject"} if message is None else {"type": "reject", "message": message}
-        case DecisionType.RESPOND:
-            return {"type": "respond", "message": _answered(decision)}
+    if decision.type is DecisionType.EDIT:
+        return {"type": "edit", "edited_action": {"name": action.tool, "args": _edited(decision)}}
+    if decision.type is DecisionType.RESPOND:
+        return {"type": "respond", "message": _answered(decision)}
+    message = _reason(decision) if decision.type is DecisionType.REJECT else None
+    return {"type": decision.type.value} if message is None else {"type": decision.type.value, "message": message}
 
 
 def _edited(decision: Decision) -> Any:

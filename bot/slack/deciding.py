@@ -99,10 +99,8 @@ class Desk:
         tenant = in_force.tenant(review.tenant)
         if tenant is None:
             return Refused(Refusal.GONE)
-        person = await known_person(tx, tenant, asked.presser.who, fresh_since=tx.now - FRESH_MS)
-        if asked.presser.foreign:
-            # Slack's own word in a signed payload: enough to refuse, also before users.info was read.
-            person = replace(person, outsider=person.outsider is not False, home_team=asked.presser.home_team)
+        known = await known_person(tx, tenant, asked.presser.who, fresh_since=tx.now - FRESH_MS)
+        person = asked.presser.judged(known)
         press = Press(asked.presser.who, showing, asked.intents(review, showing), tx.now)
         return decide(review, press, authority_for(review, Standing(tenant, in_force.version, person)))
 
@@ -137,10 +135,11 @@ class Desk:
 
     @staticmethod
     async def _tell(tx: Tx, asked: Asked, tell: Tell, *, review: Review | None, refused: Refused) -> None:
-        """Say why in private, once for each delivery."""
+        """Say why in private, once for each delivery; somebody of another workspace hears it from the app there."""
+        ours = review is not None and refused.reason is not Refusal.OTHER_WORKSPACE
         await notices.add_notice(
             tx,
-            tenant=review.tenant if review else audit.EVERYONE,
+            tenant=review.tenant if review and ours else audit.EVERYONE,
             channel=tell.channel,
             user=asked.presser.user,
             thread_ts=tell.thread_ts,

@@ -8,12 +8,13 @@ and the message's text are never more than that id. Shapes: SLACK payload refere
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.core.model import Who
+from bot.core.policy import Person
 
 InputValue = str | tuple[str, ...] | None
 
@@ -98,6 +99,16 @@ class Presser:
     def foreign(self) -> bool:
         """Whether Slack says that the person's own workspace is another one."""
         return self.home_team is not None and self.home_team != self.team
+
+    def judged(self, person: Person) -> Person:
+        """The stored person, under this payload's word: signed by Slack, it is enough to refuse, before any reading.
+
+        Only a reading that agrees about the workspace, and knows it for one of the same organisation, outweighs it.
+        """
+        if not self.foreign:
+            return person
+        agreed = person.outsider is False and person.home_team == self.home_team
+        return replace(person, outsider=not agreed, home_team=self.home_team)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,12 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
     return FieldErrors(errors) if errors else None
 
 
+def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | None:
+    """The first position that this view still asked about and that somebody else has decided since it was drawn."""
+    decided = [action.position for action in scene.review.actions if action.decision is not None]
+    return next((position for position in decided if block_of(values, position, "d") is not None), None)
+
+
 def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:
     """The page of the first undecided call that has no usable choice yet, or None when all have one."""
     for action in scene.review.undecided:

@@ -22,6 +22,7 @@ from bot.slack.payloads import Submission
 from bot.slack.people import PeopleReader
 from bot.slack.submissions import (
     block_of,
+    decided_meanwhile,
     first_open_page,
     intent_of,
     intents_of,
@@ -119,6 +120,11 @@ class Submits:
             return _errors(submission, problems.errors)
         scene = Scene(scene.review, scene.showing, scene.stage, scene.presser, merged(scene.drafts, changed))
         page = scene.showing.page
+        late = decided_meanwhile(scene, submission.view.values)
+        if late is not None:
+            # What they chose there is not what will be sent: they must see that before the rest goes out.
+            banner = refusal_plain(Refusal.ALREADY_DECIDED.value, position=late)
+            return await self._go_on(submission, scene, draw_batch(scene, page=page, banner=banner), changed)
         if page < last_page(scene):
             return await self._go_on(submission, scene, draw_batch(scene, page=page + 1), changed)
         gap = first_open_page(scene, scene.drafts)

@@ -8,6 +8,7 @@ whether it arrived. Slack's trouble never touches a decision.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
@@ -71,9 +72,16 @@ class MessageSync:
         """Bring some messages up to date; answers whether there may be more."""
         async with self.store.begin() as tx:
             claimed = await messages.claim_messages(tx, owner=self.owner, lease_ms=LEASE_MS, limit=self.batch)
+        by_tenant: dict[str, list[Message]] = {}
         for message in claimed:
-            await self._sync(message)
+            by_tenant.setdefault(message.tenant, []).append(message)
+        await asyncio.gather(*(self._in_order(mine) for mine in by_tenant.values()))
         return len(claimed) == self.batch
+
+    async def _in_order(self, mine: list[Message]) -> None:
+        """One tenant's messages after each other; another tenant's Slack that hangs does not hold them up."""
+        for message in mine:
+            await self._sync(message)
 
     async def _sync(self, message: Message) -> None:
         async with self.store.read() as tx:
@@ -176,9 +184,7 @@ class MessageSync:
             await showings.insert_showing(tx, draft.showing)
         await self._call(
             "chat.update",
-            client.chat_update(
-                channel=message.channel, ts=message.ts or "", **_content(draft.rendered)
-            ),
+            client.chat_update(channel=message.channel, ts=message.ts or "", **_content(draft.rendered)),
         )
         async with self.store.begin() as tx:
             await messages.shown(

@@ -69,9 +69,7 @@ async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str
         return Refused(Refusal.GONE)
     if presser.team != tenant.slack_team:
         return Refused(Refusal.OTHER_WORKSPACE)
-    person = await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS)
-    if presser.foreign:
-        person = replace(person, outsider=person.outsider is not False, home_team=presser.home_team)
+    person = presser.judged(await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
     paused = review.tenant in await tenants.paused(tx)
     stage = Stage(tenant, tx.now, Standing(tenant, in_force.version, person), paused)
     return Scene(review, showing, stage, presser, await load_drafts(tx, review.id, presser.who))
@@ -113,7 +111,18 @@ def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Dra
     showing_id = new_showing_id()
     drafts = {action.position: typed(scene.draft(action)) for action in scene.review.actions}
     view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts)
-    return _drawn(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
+    drawn = _drawn(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
+    return replace(drawn, showing=_with_earlier_pages(scene, drawn.showing))
+
+
+def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None:
+    """A batch is sent from its last page: what this person was shown on the pages before counts, content unchanged."""
+    before = scene.showing
+    ours = before.kind is ShowingKind.MODAL and before.position is None and before.user == scene.presser.user
+    if showing is None or not ours or before.digest != showing.digest:
+        return showing
+    carried = tuple(offer for offer in before.offers if showing.offer(offer.position) is None)
+    return replace(showing, offers=tuple(sorted((*carried, *showing.offers), key=lambda offer: offer.position)))
 
 
 def draw_confirm(scene: Scene, action: Action, final_args: str, *, banner: str | None = None) -> Drawn:

@@ -9,11 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from bot.core.model import Who
 from bot.store.engine import Tx
 from bot.store.tables import drafts
+from bot.store.writing import upsert
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,7 @@ async def save_drafts(tx: Tx, review_id: str, who: Who, changed: Mapping[int, Dr
     """Replace these positions' drafts."""
     for position, draft in changed.items():
         row = {"review_id": review_id, "team": who.team, "user_id": who.user, "position": position}
-        here = [column == row[column.name] for column in drafts.primary_key.columns]
-        await tx.conn.execute(delete(drafts).where(*here))
-        await tx.conn.execute(drafts.insert().values(**row, content=_write(draft), at=tx.now))
+        await upsert(tx, drafts, row | {"content": _write(draft), "at": tx.now})
 
 
 def _write(draft: Draft) -> str:

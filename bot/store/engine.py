@@ -60,6 +60,15 @@ def translated(label: str) -> Iterator[None]:
         raise StoreError(f"{label} cannot be used: {cause}{mend}") from exc
 
 
+@contextmanager
+def reaching(label: str) -> Iterator[None]:
+    """Around connecting only: what the network raises there, asyncpg passes on as it is."""
+    try:
+        yield
+    except OSError as exc:
+        raise StoreError(f"{label} cannot be reached: {exc.strerror or str(exc) or 'no answer'}") from exc
+
+
 class Store:
     """An open database. `offset_ms` moves its clock, for tests."""
 
@@ -107,14 +116,13 @@ class Store:
 
     async def _start(self, engine: AsyncEngine) -> tuple[AsyncConnection, int]:
         """Begin and read the clock; once more if the pool's connection had died with a restart of the database."""
-        try:
+        with reaching(self._label):
+            try:
+                return await _begun(engine, self.dialect)
+            except DBAPIError as exc:
+                if not exc.connection_invalidated:
+                    raise
             return await _begun(engine, self.dialect)
-        except DBAPIError as exc:
-            if not exc.connection_invalidated:
-                raise
-        except OSError as exc:
-            raise StoreError(f"{self._label} cannot be reached: {exc.strerror or exc}") from exc
-        return await _begun(engine, self.dialect)
 
 
 async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, int]:

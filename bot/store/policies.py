@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import func, insert, select
+from sqlalchemy import text as sql
 
 from bot.errors import StoreError
 from bot.store import audit
 from bot.store.engine import Tx
 from bot.store.registers import policy_versions
+from bot.store.tables import LIVE_REVIEW, messages, reviews
+from bot.store.transitions import redraw
 from bot.store.writing import serialise
 
 
@@ -71,4 +74,11 @@ async def apply(tx: Tx, *, text: str, digest: str, by: str, rollback: bool = Fal
     await tx.conn.execute(insert(policy_versions).values(**row))
     content = {"version": applied.version, "digest": digest, "rollback": rollback}
     await audit.record(tx, tenant=audit.EVERYONE, kind="policy.applied", actor=by, content=content)
+    await _redraw(tx)
     return applied
+
+
+async def _redraw(tx: Tx) -> None:
+    """Every open card may offer something else now; one that does not costs no call to Slack."""
+    live = select(reviews.c.id).where(sql(LIVE_REVIEW))
+    await redraw(tx, messages.c.review_id.in_(live))

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.errors import StoreError
 from bot.store.address import POSTGRESQL, SQLITE, Address, read_address
-from bot.store.engine import postgres_engine, sqlite_engine, translated
+from bot.store.engine import postgres_engine, reaching, sqlite_engine, translated
 from bot.store.files import FileLock, create, require_folder, require_whole
 
 VERSION_TABLE = "placet_schema"
@@ -54,10 +54,8 @@ async def upgrade(address: Address) -> None:
 
 
 async def _upgrade(engine: AsyncEngine, address: Address) -> None:
-    try:
+    with reaching(address.label):
         conn = await engine.connect()
-    except OSError as exc:
-        raise StoreError(f"{address.label} cannot be reached: {exc.strerror or exc}") from exc
     try:
         await _locked(conn, address)
         await conn.run_sync(_to_head, address.label)

@@ -7,8 +7,10 @@ list. Hints from outside only say "read this one now". This module must not know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
@@ -20,15 +22,17 @@ from bot.core.model import Review, ReviewState, Target
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
 from bot.metrics import AGENT_READS
-from bot.policies import InForce, Policies
+from bot.policies import Policies
 from bot.store import reviews
 from bot.store.engine import Store
+from bot.work.loops import Tasks
 from bot.work.recheck import moved
 
 log = structlog.get_logger("placet")
 
 LISTED = ("interrupted", "error")
 OPEN_AGAIN_S = 60.0
+AT_ONCE = 8
 SOON_S = 0.25
 SETTLED_S = 2.0
 
@@ -63,6 +67,8 @@ class Watcher:
     agents: Agents
     clock: Callable[[], float]
     changed: Callable[[], None]
+    tasks: Tasks
+    _rounds: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _seen: dict[Key, Seen] = field(default_factory=dict)
     _next_poll: dict[str, float] = field(default_factory=dict)
     _hints: dict[tuple[str, str, str], None] = field(default_factory=dict)  # tenant, identity, thread
@@ -72,23 +78,30 @@ class Watcher:
         self._hints[(tenant, identity, thread_id)] = None
 
     async def step(self) -> bool:
-        """Read what hints name, then poll every tenant whose time has come."""
+        """Start a round for every tenant that is not in one: a server that hangs delays nobody else's."""
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
-        await self._take_hints(in_force)
         for tenant in in_force.tenants():
-            if self.clock() >= self._next_poll.get(tenant.name, 0.0):
-                self._next_poll[tenant.name] = self.clock() + tenant.watch_every_ms / 1000
-                await self._poll(tenant, in_force.version)
-        await self._read_soon(in_force)
-        return bool(self._hints)
+            round_ = self._rounds.get(tenant.name)
+            if round_ is None or round_.done():
+                work = self._round(tenant, in_force.version)
+                self._rounds[tenant.name] = self.tasks.start(work, f"watch {tenant.name}")
+        return False
 
-    async def _take_hints(self, in_force: InForce) -> None:
-        hints, self._hints = list(self._hints), {}
-        for name, identity, thread_id in hints:
-            tenant = in_force.tenant(name)
-            if tenant is not None:
-                await self._guarded(tenant, identity, [thread_id], in_force.version)
+    async def _round(self, tenant: TenantPolicy, version: int) -> None:
+        """Read what hints name and what was in between; poll when the tenant's time has come."""
+        await self._take_hints(tenant, version)
+        if self.clock() >= self._next_poll.get(tenant.name, 0.0):
+            self._next_poll[tenant.name] = self.clock() + tenant.watch_every_ms / 1000
+            await self._poll(tenant, version)
+        await self._read_soon(tenant, version)
+
+    async def _take_hints(self, tenant: TenantPolicy, version: int) -> None:
+        mine = [hint for hint in self._hints if hint[0] == tenant.name]
+        for hint in mine:
+            self._hints.pop(hint, None)
+        for identity in dict.fromkeys(identity for _, identity, _ in mine):
+            await self._guarded(tenant, identity, [thread for _, one, thread in mine if one == identity], version)
 
     async def _poll(self, tenant: TenantPolicy, version: int) -> None:
         async with self.store.read() as tx:
@@ -118,8 +131,21 @@ class Watcher:
             for thread in {**dict.fromkeys(mine), **dict.fromkeys(listed)}
             if self._wanted((target.url, identity, thread), listed.get(thread), held=thread in mine)
         ]
-        for thread in due:
-            await self._read(Post(tenant, target, client, version), thread, row=listed.get(thread))
+        post = Post(tenant, target, client, version)
+        await self._read_all([self._read(post, thread, row=listed.get(thread)) for thread in due], tenant)
+
+    async def _read_all(self, readings: Sequence[Coroutine[Any, Any, None]], tenant: TenantPolicy) -> None:
+        """Several at once, so that a thousand waiting threads are not read one by one."""
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(reading: Coroutine[Any, Any, None]) -> None:
+            async with gate:
+                try:
+                    await reading
+                except AgentError as exc:
+                    log.warning("A thread could not be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
+
+        await asyncio.gather(*(one(reading) for reading in readings))
 
     def _wanted(self, key: Key, row: ThreadRow | None, *, held: bool) -> bool:
         """New, moved, missing while held open, or due for its slower re-reading."""
@@ -132,22 +158,20 @@ class Watcher:
         seen = self._seen.get(key)
         return seen is None or self.clock() >= seen.next_read
 
-    async def _read_soon(self, in_force: InForce) -> None:
+    async def _read_soon(self, tenant: TenantPolicy, version: int) -> None:
         """Threads that were in between at the last look."""
-        doubtful = [key for key, seen in self._seen.items() if seen.doubtful_since is not None and self._due(key)]
-        for url, identity, thread in doubtful:
-            for tenant in in_force.tenants():
-                if tenant.agent.url == url:
-                    await self._guarded(tenant, identity, [thread], in_force.version)
+        for (url, identity, thread), seen in list(self._seen.items()):
+            if url == tenant.agent.url and seen.doubtful_since is not None and self._due((url, identity, thread)):
+                await self._guarded(tenant, identity, [thread], version)
 
-    async def _guarded(self, tenant: TenantPolicy, identity: str, threads: Iterable[str], version: int) -> None:
+    async def _guarded(self, tenant: TenantPolicy, identity: str, threads: Sequence[str], version: int) -> None:
         target = target_of(tenant, identity)
-        for thread in threads:
-            try:
-                client = self.agents.client(target, tenant)
-                await self._read(Post(tenant, target, client, version), thread)
-            except AgentError as exc:
-                log.warning("A thread could not be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
+        try:
+            post = Post(tenant, target, self.agents.client(target, tenant), version)
+        except AgentError as exc:
+            log.warning("A tenant's threads cannot be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
+            return
+        await self._read_all([self._read(post, thread) for thread in threads], tenant)
 
     async def _read(self, post: Post, thread_id: str, *, row: ThreadRow | None = None) -> None:
         """Read state, then the thread's row, and record what they show."""

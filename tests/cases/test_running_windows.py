@@ -57,7 +57,7 @@ async def test_case_065_nothing_is_asked_of_slack_between_the_press_and_its_wind
         await opened(office, BEN, card, "decide.edit")
 
         asked = [call.method for call in list(office.world.calls)[before:]]
-        assert asked[: asked.index("views.open")] == [] or set(asked[: asked.index("views.open")]) <= {"users.info"}
+        assert asked[0] == "views.open"
 
 
 async def test_case_065_two_choices_in_quick_succession_both_bring_up_their_fields(tmp_path):
@@ -137,6 +137,7 @@ async def test_a_window_that_was_closed_meanwhile_is_no_trouble_for_anybody(tmp_
 
         await office.fault("views.update", error="not_found")
         pressed = await office.press(ADA, view, "decision", "d.0", value="reject", wait_s=0)
+        await office.until(lambda: calls(office, "views.update"), "the window to be found closed")
         await change(office, "close", user=ADA, all=True)
         again = await opened(office, ADA, root, "review.open")
 

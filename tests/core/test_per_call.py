@@ -41,6 +41,10 @@ def test_without_word_from_server_or_policy_approve_and_reject_are_allowed():
     assert allowed() == (APPROVE, REJECT)
 
 
+def test_without_any_policy_approve_and_reject_are_allowed():
+    assert parse_interrupt(INTERRUPT, tree(make_approval())).calls[0].allowed == (APPROVE, REJECT)
+
+
 def test_without_a_schema_the_policy_says_what_is_allowed():
     assert allowed(policy=lambda _tool: [REJECT, RESPOND]) == (REJECT, RESPOND)
 

@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from bot.errors import StoreError
 from bot.store import Store, migrate, open_store
+from bot.store.address import read_address
 from tests.postgres import free_port
 
 
@@ -197,6 +198,13 @@ async def test_a_failed_start_frees_the_file(file: Path) -> None:
 @pytest.mark.parametrize("bad", ["mysql://a/b", "nonsense", "sqlite://", "sqlite:///:memory:"])
 async def test_other_urls_are_refused(bad: str) -> None:
     assert "PLACET_DATABASE_URL" in await _refusal(bad)
+
+
+def test_libpqs_name_for_tls_is_the_drivers() -> None:
+    address = read_address("postgres://placet:hunter2@db.example/placet?sslmode=require")
+
+    assert dict(address.url.query) == {"ssl": "require"}
+    assert address.label == "PostgreSQL at db.example/placet"
 
 
 @pytest.mark.asyncio

@@ -5,12 +5,13 @@ from collections import Counter
 from contextlib import nullcontext
 
 import pytest
+from sqlalchemy import text
 
 from bot.core.model import DecisionType, Review, ReviewState, Who
 from bot.store import Store
 from bot.store.claims import Claim
 from bot.store.decisions import history, insert_decisions, remember_answer
-from bot.store.dispatches import adopt_orphan, arm, claim_next
+from bot.store.dispatches import adopt_orphan, arm, claim_next, release
 from bot.store.messages import Message, claim_messages, posted, want_message
 from bot.store.policies import apply, current
 from bot.store.reviews import insert_review, load_review, move, set_delivered
@@ -77,6 +78,37 @@ async def test_claimers_of_several_threads_never_share_one(roots: list[Store]) -
         claims += await _claims(roots)
 
     assert Counter(claim.thread_id for claim in claims) == {f"thread-{number}": 1 for number in range(4)}
+
+
+async def _until_blocked(watcher: Store) -> None:
+    """Until some transaction of this database waits for another's lock."""
+    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    blocked = 0
+    while not blocked:
+        async with watcher.read() as tx:
+            blocked = await tx.conn.scalar(waiting) or 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("engine", ["postgresql"])
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_claim_that_meets_an_uncommitted_one_of_its_thread_loses(roots: list[Store], again: bool) -> None:
+    if again:
+        claim = await given_claim(roots[0], thread="shared", tenant="late")
+        async with roots[0].begin() as tx:
+            await release(tx, claim, to=ReviewState.DECIDED, why="busy", retry_at=tx.now)
+    else:
+        await given_decided(roots[0], thread="shared", tenant="late")
+    await given_decided(roots[0], thread="shared", tenant="early")
+
+    async with roots[0].begin() as tx:
+        first = await claim_next(tx, owner="w1", lease_ms=30_000, skip_tenants=["late"])
+        second = asyncio.create_task(_claim(roots[1], 2))
+        await _until_blocked(roots[0])
+
+    assert first is not None
+    assert first.tenant == "early"
+    assert await second is None
 
 
 @pytest.mark.asyncio

@@ -1,16 +1,13 @@
+import json
 import re
-from pathlib import Path
 
 import pytest
 
-from bot.sandbox.page import routes
 from bot.sandbox.slack.seed import APPROVALS
 from tests.sandbox.page.page_kit import open_page, part
 from tests.sandbox.slack.slack_sandbox_kit import choice, field_block, modal
 
 pytestmark = pytest.mark.asyncio
-FOLDER = Path(routes.__file__).parent
-FILES = sorted(file for kind in ("css", "js", "html") for file in FOLDER.rglob(f"*.{kind}"))
 EVERY = ["/", "/page/panel", "/page/static/page.js", "/page/static/nosuch.js", "/?in=C0NOSUCH"]
 
 
@@ -66,20 +63,6 @@ async def test_the_page_holds_no_script_no_style_and_no_handler_of_its_own():
     assert re.findall(r"<[^>]*\s(?:style|on\w+)=", drawn) == []
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_no_file_of_the_page_names_another_server(file):
-    found = re.findall(r"(?:src|href|url|import|fetch)\W{1,3}(?:https?:)?//", file.read_text(encoding="utf-8"))
-
-    assert found == []
-
-
-@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.js")))
-def test_no_script_turns_text_into_markup_or_code(file):
-    script = file.read_text(encoding="utf-8")
-
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script)
-
-
 async def test_an_unknown_person_or_channel_is_not_found():
     async with open_page() as page:
         answers = [await page.http.get("/", params=query) for query in ({"as": "U0NOBODY"}, {"in": "C0NOSUCH"})]
@@ -89,7 +72,9 @@ async def test_an_unknown_person_or_channel_is_not_found():
 
 async def test_a_text_that_is_no_unicode_is_drawn_all_the_same():
     async with open_page() as page:
-        await page.call("chat.postMessage", channel=APPROVALS, text="half \ud800 of a pair")
+        body = json.dumps({"channel": APPROVALS, "text": "half \ud800 of a pair"})
+        headers = {"authorization": "Bearer xoxb-demo", "content-type": "application/json"}
+        await page.http.post("/api/chat.postMessage", content=body, headers=headers)
         drawn = await page.page()
 
     assert "half ? of a pair" in drawn

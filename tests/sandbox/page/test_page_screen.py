@@ -110,7 +110,7 @@ async def test_replies_hang_below_their_message_and_whispers_reach_one_person():
         await page.call("chat.postEphemeral", channel=CHANNEL, user="U0ADA", text="for Ada only")
         for_ada, for_ben = words(await page.page(as_="U0ADA")), words(await page.page(as_="U0BEN"))
 
-    assert for_ada.index("root") < for_ada.index("1 reply") < for_ada.index("reply placet")
+    assert for_ada.index("root") < for_ada.index("1 reply") < for_ada.rindex("reply")
     assert "Only visible to you placet APP" in for_ada
     assert "for Ada only" in for_ada
     assert "for Ada only" not in for_ben
@@ -166,7 +166,7 @@ async def test_every_kind_of_input_stands_in_the_modal_with_its_value():
     assert part(drawn, "input", value="12.70", inputmode="decimal")
     assert part(drawn, "input", type="date", value="2026-01-02")
     assert part(drawn, "input", data_unix_value="1796040000")
-    assert part(drawn, "option", value="U0BEN")[0].endswith("selected>")
+    assert '<option value="U0BEN" selected>' in drawn
     assert part(drawn, "input", type="radio", value="b")[0].endswith("checked>")
     assert not part(drawn, "input", type="radio", value="a")[0].endswith("checked>")
     assert part(drawn, "input", type="checkbox", value="d")[0].endswith("checked>")

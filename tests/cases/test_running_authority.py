@@ -1,0 +1,317 @@
+"""Who may decide is asked again at every step, of what is stored, and never of the payload."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from urllib.parse import urlencode
+
+import pytest
+
+from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.seed import add_foreigner, add_team
+from tests.cases.running import (
+    TEAM,
+    approve,
+    button,
+    change,
+    decisions,
+    events,
+    forge,
+    office_in,
+    opened,
+    press_of,
+    recorded,
+    relayed_office_in,
+    rows_of,
+)
+from tests.office import ADA, BEN, CHANNEL, GUS, buttons, policy_text
+
+pytestmark = pytest.mark.asyncio
+
+NOBODY = "      []\n"
+ONLY_GROUP = "      - {group: S0SUPPORT, tools: [disable_user], may: [approve, edit, reject]}\n"
+EVERYBODY = "".join(
+    f'      - {{user: {user}, tools: ["*"], may: [approve, edit, reject, respond]}}\n' for user in (ADA, GUS, "U0EXT", "U0TWIN")
+)
+
+
+async def undecided(office, thread):
+    """Whether nothing was decided, sent or run."""
+    review = await office.review(thread)
+    return review.state.value == "open" and await decisions(office) == 0 and office.ran(thread) == []
+
+
+async def test_case_036_without_reviewers_nobody_may_decide_and_the_card_says_so(tmp_path):
+    async with office_in(tmp_path, reviewers=NOBODY) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user")
+        (review,) = await office.reviews(thread)
+        showing = await office.until(lambda: showing_of(office, review), "the card's showing to be stored")
+
+        await forge(office, press_of(card, "decide.approve", value=showing))
+        await office.told(ADA, "")
+
+        assert buttons(card) == []
+        assert await undecided(office, thread)
+
+
+async def showing_of(office, review):
+    return (await rows_of(office, review))[0].showing_id
+
+
+async def test_case_036_an_empty_group_grants_nothing(tmp_path):
+    async with office_in(tmp_path, reviewers=ONLY_GROUP) as office:
+        await change(office, "people", id=BEN, groups=[], silent=True)
+        thread = await office.propose("one")
+        card = await office.card("disable_user")
+
+        for user in (ADA, BEN):
+            await approve(office, user, card)
+            assert "not a reviewer" in await office.told(user)
+
+        assert await undecided(office, thread)
+
+
+async def test_case_036_a_group_that_cannot_be_read_grants_nothing_and_is_tried_again(tmp_path):
+    async with office_in(tmp_path, reviewers=ONLY_GROUP) as office:
+        await office.fault("usergroups.users.list", error="internal_error", times=None)
+        thread = await office.propose("one")
+        card = await office.card("disable_user")
+
+        await approve(office, BEN, card)
+        assert "could not be asked" in await office.told(BEN)
+        refused = await undecided(office, thread)
+        await change(office, "faults", clear=True)
+        await office.until(lambda: pressed_until_taken(office, BEN, card), "the next press to be taken")
+        await office.settled(thread)
+
+        assert refused
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def pressed_until_taken(office, user, card):
+    if not await decisions(office):
+        await forge(office, press_of(card, "decide.approve", user=user, value=button(card, "decide.approve")["value"]))
+    return await decisions(office)
+
+
+async def test_case_037_a_reviewer_removed_while_the_window_is_open_decides_nothing_by_submitting(tmp_path):
+    async with office_in(tmp_path, reviewers=ONLY_GROUP) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        await opened(office, BEN, card, "decide.reject")
+
+        await change(office, "people", id=BEN, groups=[])
+        await office.until(lambda: refused_submit(office), "the window to say why")
+
+        assert await undecided(office, thread)
+
+
+async def refused_submit(office):
+    """The event of the group may still be on its way to the reader; until then the press cannot be confirmed."""
+    answer = await office.submit(BEN, {"m.0": "No."})
+    return any("not a reviewer" in text for text in answer["errors"].values())
+
+
+async def test_case_037_a_removal_that_slack_never_told_is_found_before_anything_is_sent(tmp_path):
+    async with office_in(tmp_path, reviewers=ONLY_GROUP) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.edit")
+        await opened(office, BEN, card, "decide.edit")
+        await office.submit(BEN, {"e.0": '{"user_id": "u_1"}'})
+
+        await change(office, "people", id=BEN, groups=[], silent=True)
+        await office.submit(BEN)
+        await office.until(lambda: events(office, "decision.voided"), "the decision to be taken back")
+
+        assert office.ran(thread) == []
+        assert (await office.review(thread)).state.value == "open"
+
+
+async def test_case_037_a_submission_with_somebody_elses_window_decides_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        view = await opened(office, BEN, card, "decide.reject")
+
+        stolen = {
+            "type": "view_submission",
+            "team": {"id": TEAM},
+            "user": {"id": ADA, "team_id": TEAM},
+            "view": {**view, "state": {"values": {"m.0": {"message": {"type": "plain_text_input", "value": "x"}}}}},
+        }
+        answer = await forge(office, stolen)
+
+        assert "too old to be traced" in answer.text
+        assert await undecided(office, thread)
+
+
+# -- from elsewhere
+
+FOREIGN = [
+    {"team": "T0OTHER", "home": "T0OTHER"},
+    {"team": "T0OTHER", "home": TEAM},
+    {"team": TEAM, "home": "T0OTHER"},
+    {"team": None, "home": "T0OTHER", "enterprise": {"id": "E0X"}},
+    {"team": None, "home": None, "enterprise": {"id": "E0X"}},
+]
+UNKNOWN = ["s_" + "a" * 26, "1", "", "r_1", '{"thread_id": "th-2", "showing": 1}', "s_" + "a" * 26 + " ", "\u0000"]
+
+
+async def test_case_039_a_press_from_another_workspace_never_decides(tmp_path):
+    async with office_in(tmp_path) as office:
+        add_team(office.world, "T0OTHER", people=[Person("U0TWIN", "Twin", "T0OTHER")])
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        showing = button(card, "decide.approve")["value"]
+
+        for number, claims in enumerate(FOREIGN):
+            for action_id in ("decide.approve", "decide.reject"):
+                payload = press_of({**card, "ts": f"{number}.1"}, action_id, value=showing, **claims)
+                answer = await forge(office, payload)
+                assert answer.status_code == 200
+
+        assert await undecided(office, thread)
+        assert (await office.click(ADA, card, "decide.reject"))["view"]["callback_id"] == "reject"
+
+
+async def test_case_039_an_unknown_or_altered_id_decides_nothing_and_tells_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        showing = button(card, "decide.approve")["value"]
+
+        for number, value in enumerate([*UNKNOWN, showing[:-1] + ("a" if showing[-1] != "a" else "b"), showing.upper()]):
+            for action_id in ("decide.approve", "decide.edit", "review.open", "decide.everything"):
+                payload = press_of({**card, "ts": f"{number}.1"}, action_id, value=value)
+                assert (await forge(office, payload)).status_code == 200
+
+        told = await office.told(ADA)
+        assert "too old to be traced" in told
+        assert "u_4821" not in told
+        assert await undecided(office, thread)
+
+
+async def test_case_040_guests_and_people_from_outside_are_refused_even_where_the_policy_names_them(tmp_path):
+    async with office_in(tmp_path, reviewers=EVERYBODY) as office:
+        add_foreigner(office.world, Person("U0EXT", "Ext", "T0PARTNER"), channel=CHANNEL)
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        for user, reason in ((GUS, "Guests cannot"), ("U0EXT", "outside this workspace")):
+            await approve(office, user, card)
+            assert reason in await office.told(user)
+        refused = await undecided(office, thread)
+        await approve(office, ADA, card)
+        await office.settled(thread)
+
+        assert refused
+        assert office.ran(thread) == ["disable_user"]
+
+
+# -- requests that Slack did not send
+
+
+def signed_by(secret, body, *, age=0):
+    stamp = str(int(time.time()) - age)
+    proof = hmac.new(secret.encode(), f"v0:{stamp}:{body}".encode(), hashlib.sha256).hexdigest()
+    return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={proof}"}
+
+
+async def test_case_042_a_request_that_slack_did_not_sign_just_now_is_turned_away_and_leaves_no_trace(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        payload = press_of(card, "decide.approve", value=button(card, "decide.approve")["value"])
+        body = urlencode({"payload": json.dumps(payload)})
+        secret = office.settings.slack_signing_secret
+        good = signed_by(secret, body)
+        before = await recorded(office)
+
+        bad = [
+            {},
+            {**good, "X-Slack-Signature": ""},
+            {**good, "X-Slack-Signature": "v0=" + "0" * 64},
+            {**good, "X-Slack-Request-Timestamp": "soon"},
+            {"X-Slack-Signature": good["X-Slack-Signature"]},
+            signed_by(secret, body, age=301),
+            signed_by(secret, body, age=-301),
+            signed_by("another-apps-secret", body),
+            signed_by("", body),
+            signed_by(secret, body + " "),
+        ]
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        answers = [await office.bots[0].post("/slack/events", content=body, headers={**form, **one}) for one in bad]
+
+        assert [answer.status_code for answer in answers] == [401] * len(bad)
+        assert await recorded(office) == before
+        assert await undecided(office, thread)
+
+
+async def test_case_043_an_edit_cannot_name_another_tool(tmp_path):
+    async with relayed_office_in(tmp_path) as (office, relay):
+        thread = await office.propose("email")
+        card = await office.card("send_email", button="decide.edit")
+        view = await opened(office, ADA, card, "decide.edit")
+        inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+
+        smuggled = '{"to": "b@example.com", "subject": "s", "body": "b"}'
+        values = {
+            "e.0": {"json": {"type": "plain_text_input", "value": smuggled}},
+            "name": {"name": {"type": "plain_text_input", "value": "execute_sql"}},
+            "e.0.1": {"tool": {"type": "plain_text_input", "value": "execute_sql"}},
+        }
+        submission = {
+            "type": "view_submission",
+            "team": {"id": TEAM},
+            "user": {"id": ADA, "team_id": TEAM},
+            "view": {**view, "state": {"values": values}},
+        }
+        confirm = (await forge(office, submission)).json()["view"]
+        confirm = {**confirm, "id": view["id"], "state": {"values": {}}, "private_metadata": confirm["private_metadata"]}
+        await forge(office, {**submission, "view": confirm})
+        await office.settled(thread)
+
+        assert inputs == ["e.0"]
+        (sent,) = relay.resumes
+        ((answer,),) = [tree["decisions"] for tree in sent["command"]["resume"].values()]
+        assert answer["edited_action"]["name"] == "send_email"
+        assert set(answer["edited_action"]) == {"name", "args"}
+        assert office.ran(thread) == ["send_email"]
+
+
+async def test_case_046_who_started_the_run_may_reject_its_call_and_nothing_else(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one", user=ADA)
+        card = await office.card("disable_user", button="decide.approve")
+
+        await approve(office, ADA, card)
+        assert "You started this run" in await office.told(ADA)
+        await office.click(ADA, card, "decide.edit", wait_s=0)
+        refused = await undecided(office, thread)
+        await opened(office, ADA, card, "decide.reject")
+        await office.submit(ADA, {"m.0": "Mine, and wrong."})
+        await office.settled(thread)
+
+        assert refused
+        assert office.ran(thread) == []
+        (message,) = await office.tool_messages(thread)
+        assert "Mine, and wrong." in message["content"]
+
+
+async def test_case_046_a_policy_may_let_requesters_approve(tmp_path):
+    mine = "      disable_user: {title: Disable user, requester_may: [approve, reject]}\n"
+    async with office_in(tmp_path) as office:
+        text = policy_text(office.agent.url, kind=office.agent.kind)
+        await office.apply_policy(text.replace("      disable_user: {title: Disable user}\n", mine))
+        thread = await office.propose("one", user=ADA)
+        card = await office.card("disable_user", button="decide.approve")
+
+        await approve(office, ADA, card)
+        await office.settled(thread)
+
+        assert office.ran(thread) == ["disable_user"]
+
