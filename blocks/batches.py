@@ -6,6 +6,7 @@ view-model, and what was typed survives a redraw because its block_id stays the 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from blocks import call as said
 from blocks import forms, ids, kit, limits, rows, words
@@ -14,7 +15,6 @@ from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.modals import banner_blocks
 from blocks.models import NO_DRAFT, BatchView, CallState, CallView, Draft, Offer, RenderedView
-from blocks.reviews import in_private
 
 _Part = tuple[list[Json], Offer | None]
 
@@ -25,7 +25,7 @@ def batch_modal(batch: BatchView) -> RenderedView:
     page = min(max(batch.page, 0), total - 1)
     calls = batch.calls[page * limits.BATCH_CALLS : (page + 1) * limits.BATCH_CALLS]
     drafts = dict(batch.drafts)
-    parts = [_call(in_private(call), drafts.get(call.position, NO_DRAFT)) for call in calls]
+    parts = [_call(replace(said.in_private(call), typed=False), drafts.get(call.position, NO_DRAFT)) for call in calls]
     top = banner_blocks(batch.banner) + kit.context(_page_lines(page, total))
     blocks = [*top, *_joined([part for part, _ in parts]), *_back(batch, page)]
     title = words.TITLE_BATCH.format(calls=words.several(len(batch.calls), "call", "calls"))

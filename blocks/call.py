@@ -5,6 +5,7 @@ Lines are mrkdwn of ours; nothing that the agent wrote is in them.
 """
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from blocks import forms, ids, kit, limits, words
@@ -12,7 +13,7 @@ from blocks.args import Arguments, name_text
 from blocks.fitting import Fit
 from blocks.kit import Json
 from blocks.lookalikes import has_lookalikes
-from blocks.models import CallState, CallView, Decided
+from blocks.models import CallState, CallView, Decided, Mask
 from blocks.text import cut_plain, escape_mrkdwn, escapes_in, is_plain, literal, on_one_line, runs_right_to_left
 
 _LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+")
@@ -27,6 +28,12 @@ def heading(call: CallView) -> str:
     if call.total > 1:
         title = words.NUMBERED.format(title=title, number=call.position + 1, total=call.total)
     return words.HIGH_RISK.format(title=title) if call.risk == "high" else title
+
+
+def in_private(call: CallView, *, reveal: bool = False) -> CallView:
+    """The call as it may stand in a private view: suspected values open, declared ones only to whom they are revealed."""
+    masks: tuple[Mask, ...] = () if reveal else tuple(each for each in call.masks if each.declared)
+    return replace(call, masks=masks)
 
 
 def offers(call: CallView, arguments: Arguments, *, complete: bool) -> tuple[str, ...]:
@@ -74,6 +81,13 @@ def people_lines(call: CallView, *, with_digest: bool = True) -> list[str]:
     by = [words.DECIDE_BY.format(when=words.moment(call.decide_by))] if _is_open(call) and call.decide_by else []
     by += [words.quoted(ids.digest_groups(call.digest), 40)] if call.digest and with_digest else []
     return [words.DOT.join(line) for line in (asked, by) if line]
+
+
+def mention_lines(wanted: tuple[str, ...]) -> list[str]:
+    """Whom the policy wants told: people and user groups, by their ids and nothing that only looks like one."""
+    people = [words.group_mention(each) or words.mention(each, "") for each in wanted]
+    told = [each for each in people if each]
+    return [words.FOR.format(who=" ".join(told))] if told else []
 
 
 def state_lines(call: CallView) -> list[str]:

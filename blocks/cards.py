@@ -56,11 +56,23 @@ def _look(call: CallView) -> _Sight:
 def _waiting(call: CallView, sight: _Sight) -> Rendered:
     offered = said.offers(call, sight.arguments, complete=sight.complete)
     notes = said.warnings(call, sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
-    blocks = [kit.header(said.heading(call)), _what(sight), *_told(call), *kit.context(notes)]
-    blocks += kit.context(said.people_lines(call) + said.notice_lines(call))
-    review = [] if sight.complete else [_review(call)]
+    blocks = [kit.header(said.heading(call)), _what(sight), *_edited(call, sight), *_told(call), *kit.context(notes)]
+    blocks += kit.context(said.people_lines(call) + said.notice_lines(call) + said.mention_lines(call.mention))
+    review = [] if sight.complete and not call.revealable else [_review(call, first=not sight.complete)]
     blocks += kit.actions(review + said.buttons(call, sight.arguments, offered), "act")
     return Rendered(blocks, sight.text, complete=sight.complete, offered=offered)
+
+
+def _edited(call: CallView, sight: _Sight) -> list[Json]:
+    """What somebody's edit changed, where it stands to be approved by more people."""
+    if call.original is None:
+        return []
+    changes = diffs.compare(read_arguments(parse(call.original, call.masks), reach=limits.READ_CARD), sight.arguments)
+    changed = [change for change in changes if not change.is_same][: limits.CHANGES]
+    start = [kit.words(words.EDITED, bold=True)]
+    author = words.mention(call.approvals[0] if call.approvals else None)
+    note = kit.context([words.EDIT_STANDS.format(who=author)])
+    return [kit.rich(diffs.change_elements(changed, limits.CHANGED_VALUE, start=start)), *note]
 
 
 def _decided(call: CallView, sight: _Sight) -> Rendered:
@@ -77,7 +89,8 @@ def _settled(call: CallView, sight: _Sight) -> Rendered:
     notes = said.warnings(call, sight.arguments) + _cut_note(sight)
     blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + _words_of_others(call)
     blocks += kit.context(notes + said.people_lines(call))
-    return Rendered(blocks, sight.text, complete=sight.complete)
+    result = [kit.button(words.OPEN_RESULT, ids.RESULT, call.showing)] if call.has_result else []
+    return Rendered(blocks + kit.actions(result, "result"), sight.text, complete=sight.complete)
 
 
 def _what(sight: _Sight) -> Json:
@@ -148,9 +161,14 @@ def _cut_note(sight: _Sight) -> list[str]:
 
 def _edit_note(call: CallView, sight: _Sight, offered: tuple[str, ...]) -> list[str]:
     unavailable = "edit" in call.offered and "edit" not in offered and sight.arguments.is_object
-    return [words.NOT_EDITABLE_HIDDEN if call.masks else words.NOT_EDITABLE] if unavailable else []
+    return (
+        [words.NOT_EDITABLE_HIDDEN if any(each.declared for each in call.masks) else words.NOT_EDITABLE]
+        if unavailable
+        else []
+    )
 
 
-def _review(call: CallView) -> Json:
+def _review(call: CallView, *, first: bool) -> Json:
+    style = {"style": "primary"} if first else {}
     label = said.label(words.REVIEW, call.tool)
-    return kit.button(words.REVIEW, ids.REVIEW, call.showing, style="primary", accessibility_label=label)
+    return kit.button(words.REVIEW, ids.REVIEW, call.showing, accessibility_label=label, **style)

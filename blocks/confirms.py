@@ -4,18 +4,32 @@ It exists so that an edit is approved as final values under their own digest and
 arguments cannot be shown in full, there is no submit. It must not check whether they are valid: the core did.
 """
 
+from collections.abc import Sequence
+
 from blocks import call as said
 from blocks import diffs, ids, kit, limits, rows, words
 from blocks.args import parse, read_arguments
 from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.modals import banner_blocks
-from blocks.models import CallView, Offer, RenderedView
+from blocks.models import CallView, Mask, Offer, RenderedView
 
 
-def confirm_modal(call: CallView, final: str, *, showing: str, digest: str, banner: str | None = None) -> RenderedView:
-    """Shows the edit of ``call`` to ``final`` (source text) under the showing and digest of the final arguments."""
-    arguments = read_arguments(parse(final, call.masks))
+def confirm_modal(  # noqa: PLR0913 - the parts of one showing, each named by the caller
+    call: CallView,
+    final: str,
+    *,
+    showing: str,
+    digest: str,
+    masks: Sequence[Mask] | None = None,
+    banner: str | None = None,
+) -> RenderedView:
+    """Shows the edit of ``call`` to ``final`` (source text) under the showing and digest of the final arguments.
+
+    ``masks``: what of ``final`` stays hidden, where that is not the same as of the call: what was typed is shown.
+    """
+    call = said.in_private(call)
+    arguments = read_arguments(parse(final, call.masks if masks is None else masks))
     fitted = fit(arguments, limits.CONFIRM_ARGUMENTS, most_rows=limits.CONFIRM_ROWS)
     changes = diffs.compare(read_arguments(parse(call.arguments, call.masks)), arguments)
     tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)

@@ -1,4 +1,4 @@
-"""The forms in which a reviewer types: for now the arguments as JSON text, later one input for each argument.
+"""The forms in which a reviewer types: a decision, a reason, an answer, or all arguments as JSON text.
 
 It exists so that cards, modals and the listeners agree on what can be edited here at all. It must not parse what was
 typed: the core does. Inputs are named by position (and field and draft revision) in their block_id.
@@ -22,8 +22,8 @@ def edit_text(arguments: str | None, masks: Sequence[Mask] = ()) -> str | None:
 
 
 def why_not_editable(arguments: str | None, masks: Sequence[Mask] = ()) -> str | None:
-    """One plain sentence on why there is no form for these arguments, or ``None``."""
-    if masks:
+    """One plain sentence on why these arguments cannot be typed as JSON in a private view, or ``None``."""
+    if any(each.declared for each in masks):
         return words.CANNOT_EDIT_HIDDEN
     length = len(arguments or "")
     if length > limits.EDIT_SOURCE:
@@ -38,8 +38,8 @@ def why_not_editable(arguments: str | None, masks: Sequence[Mask] = ()) -> str |
 
 
 def is_editable(call: CallView) -> bool:
-    """Whether the Edit button leads anywhere."""
-    return why_not_editable(call.arguments, call.masks) is None
+    """Whether the Edit button leads anywhere: to a form of single arguments or to one of JSON text."""
+    return call.typed or why_not_editable(call.arguments, call.masks) is None
 
 
 def edit_inputs(call: CallView, draft: Draft) -> list[Json]:

@@ -17,18 +17,26 @@ REVIEW: Final = "review.open"
 PAGE_NEXT: Final = "review.page.next"
 PAGE_BACK: Final = "review.page.back"
 EDIT_BACK: Final = "edit.back"
+EDIT_AS_JSON: Final = "edit.json"
+EDIT_AS_FIELDS: Final = "edit.fields"
 TAKE_BACK: Final = "decision.take_back"
+REVEAL: Final = "review.reveal"
+RESULT: Final = "result.open"
 
 # Elements inside inputs. Only the first sends a payload of its own, when a decision is chosen.
 CHOICE: Final = "decision"
 MESSAGE: Final = "message"
 JSON_TEXT: Final = "json"
+FIELD: Final = "value"
+FIELD_STATE: Final = "state"
+STATE_AT: Final = 5_000  # the number of a field's state is the field's own plus this
 
 CALLBACK_REJECT: Final = "reject"
 CALLBACK_RESPOND: Final = "respond"
 CALLBACK_EDIT: Final = "edit"
 CALLBACK_CONFIRM: Final = "edit.confirm"
 CALLBACK_REVIEW: Final = "review"
+CALLBACK_REVEALED: Final = "review.revealed"
 CALLBACK_BATCH: Final = "batch"
 CALLBACK_NOTICE: Final = "notice"
 

@@ -79,9 +79,9 @@ def actions(buttons: Sequence[Json], block_id: str) -> list[Json]:
     return [{"type": "actions", "block_id": block_id, "elements": list(buttons)}] if buttons else []
 
 
-def text_input(action_id: str, initial: str | None, *, longest: int = limits.INPUT) -> Json:
-    """A multiline input that holds its reader to a length that Slack accepts."""
-    element: Json = {"type": "plain_text_input", "action_id": action_id, "multiline": True, "max_length": longest}
+def text_input(action_id: str, initial: str | None, *, longest: int = limits.INPUT, lines: bool = True) -> Json:
+    """An input, of several lines or of one, that holds its reader to a length that Slack accepts."""
+    element: Json = {"type": "plain_text_input", "action_id": action_id, "multiline": lines, "max_length": longest}
     return element | ({"initial_value": initial} if initial else {})
 
 
@@ -91,6 +91,11 @@ def radio(action_id: str, options: Sequence[tuple[str, str]], chosen: str | None
     initial = [option for option in made if option["value"] == chosen]
     element: Json = {"type": "radio_buttons", "action_id": action_id, "options": made}
     return element | ({"initial_option": initial[0]} if initial else {})
+
+
+def select(action_id: str, options: Sequence[tuple[str, str]], chosen: str | None) -> Json:
+    """A menu of (value, label); ``chosen`` counts only if it is one of them."""
+    return {**radio(action_id, options, chosen), "type": "static_select"}
 
 
 def field(block_id: str, label: str, element: Json, **more: Any) -> Json:

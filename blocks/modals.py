@@ -4,12 +4,15 @@ It exists to ask for one thing at a time. A modal's private_metadata is the show
 know whether its reader may do what it asks: that is checked when the answer comes.
 """
 
+from collections.abc import Sequence
+
 from blocks import call as said
 from blocks import forms, ids, kit, limits, rows, words
 from blocks.args import Arguments, parse, read_arguments
+from blocks.fields import field_inputs
 from blocks.fitting import fit
 from blocks.kit import Json
-from blocks.models import NO_DRAFT, CallView, Draft, Offer, RenderedView
+from blocks.models import NO_DRAFT, CallView, Draft, FieldView, Offer, RenderedView
 from blocks.text import cut_plain
 
 
@@ -23,19 +26,43 @@ def respond_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None
     return _message_modal(call, draft, "respond", banner)
 
 
-def edit_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
-    """Asks for new arguments (input ``e.<position>``, action ``json``); without submit where they cannot be typed."""
+def edit_modal(
+    call: CallView, draft: Draft = NO_DRAFT, *, fields: Sequence[FieldView] = (), banner: str | None = None
+) -> RenderedView:
+    """Asks for new arguments, each in an input of its own (``f.<position>.<number>``) where there are ``fields``.
+
+    Else, and when the draft holds JSON text, all of them in one (``e.<position>``, action ``json``). Without submit
+    where neither can be done.
+    """
+    call = said.in_private(call)
     why = forms.why_not_editable(call.arguments, call.masks)
     start, _ = rows.tool_line(call.tool, limits.TOOL)
     top = [*banner_blocks(banner), kit.rich(rows.row_elements((), start=start))]
-    if why is not None:
+    typed = bool(fields) and (draft.edited is None or why is not None)
+    if not typed and why is not None:
         blocks = [*top, kit.section(why)]
         view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, close=words.CLOSE)
         return RenderedView(view, (Offer(call.position, (), complete=False),))
+    inputs = field_inputs(call, draft, fields) if typed else forms.edit_inputs(call, draft)
     note = kit.context([*said.warnings(call, _arguments(call)), words.EDIT_LOST])
-    blocks = [*top, *forms.edit_inputs(call, draft), *note]
+    blocks = [*top, *inputs, *note, *_other_form(call, typed=typed, possible=why is None if typed else bool(fields))]
     view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, submit=words.SUBMIT_EDIT, close=words.CANCEL)
     return RenderedView(view, (Offer(call.position, ("edit",), complete=True),))
+
+
+def _other_form(call: CallView, *, typed: bool, possible: bool) -> list[Json]:
+    """The way from single fields to JSON, which keeps what was typed, and back, which cannot."""
+    if not possible:
+        return []
+    if typed:
+        return kit.actions([kit.button(words.AS_JSON, ids.EDIT_AS_JSON, call.showing)], "form")
+    sure = {
+        "title": kit.plain(words.AS_FIELDS_TITLE),
+        "text": kit.plain(words.AS_FIELDS_SURE),
+        "confirm": kit.plain(words.AS_FIELDS_YES),
+        "deny": kit.plain(words.CONFIRM_NO),
+    }
+    return kit.actions([kit.button(words.AS_FIELDS, ids.EDIT_AS_FIELDS, call.showing, confirm=sure)], "form")
 
 
 def notice_modal(title: str, sentence: str, *, showing: str = "") -> RenderedView:

@@ -61,8 +61,12 @@ class CallView:
 
     ``arguments`` is JSON source text, ``None`` where the server sent none. ``offered`` is what is allowed for the call
     and permitted to whoever sees this. ``reason`` is one sentence of ours on why a call cannot be decided here, failed
-    or was voided. ``notices`` are lines of ours. ``approvals`` are the people who approved so far. Times are epoch
-    seconds. Everything from the agent (tool, arguments, description, outcome) may be hostile.
+    or was voided. ``notices`` are lines of ours. ``approvals`` are the people who approved so far; ``original`` is what the agent
+    proposed where ``arguments`` are the edit that they approve. Times are epoch seconds. Everything from the agent (tool, arguments, description, outcome) may be hostile.
+
+    ``typed``: there is a form with one input for each argument. ``revealable``: somebody (in a private view: this person)
+    may see what the policy hides. ``has_result``: there is a result to open in private. ``mention``: ids of people and
+    user groups whom the policy wants told.
     """
 
     showing: str
@@ -87,8 +91,13 @@ class CallView:
     notices: tuple[str, ...] = ()
     approvals_needed: int = 1
     approvals: tuple[str, ...] = ()
+    original: str | None = None
     masks: tuple[Mask, ...] = ()
     take_back: bool = False
+    typed: bool = False
+    revealable: bool = False
+    has_result: bool = False
+    mention: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +111,41 @@ class RootView:
     calls: tuple[CallView, ...]
     reviewable: bool = True
     notices: tuple[str, ...] = ()
+    mention: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What one reviewer has chosen and typed for one call so far; ``revision`` as in ``ids.Place``."""
+    """What one reviewer has chosen and typed for one call so far; ``revision`` as in ``ids.Place``.
+
+    ``edited`` is arguments as JSON text, ``fields`` what stands in the inputs of single arguments, by their numbers.
+    """
 
     decision: str | None = None
     message: str | None = None
     edited: str | None = None
     revision: int = 0
+    fields: tuple[tuple[int, str | None], ...] = ()
 
 
 NO_DRAFT: Final = Draft()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """One argument to be typed over: its number, its name, how it is typed, and what it holds.
+
+    ``kind``: ``text``, ``number``, ``yes_no``, ``choice``, ``json`` (``value`` is source text), ``hidden`` (kept unless
+    something is typed) or ``fixed``. ``choices`` are JSON texts. ``states`` beyond ``set`` offer null and leaving it out.
+    """
+
+    index: int
+    name: str
+    kind: str
+    value: str = ""
+    choices: tuple[str, ...] = ()
+    states: tuple[str, ...] = ("set",)
+    state: str = "set"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,13 +48,26 @@ WHYS: Final = {
     "voided_authority": "The decision was taken back because its author may no longer decide this. It needs a new one.",
     "voided_policy": "The decision was taken back because the policy changed. It needs a new one.",
     "voided_unsendable": "The decision could not be sent as it stands and was taken back. It needs a new one.",
+    "stopped": "The approval was stopped before it was sent.",
     "taken_back": "The decision was taken back by its author.",
     "not_rejectable": "Time is up, and a call in this interrupt cannot be rejected.",
     "held_by_policy": "Time is up, and the policy says to hold it.",
     "not_in_time": "It was not sent in time.",
     "unknown_outcome": "It was sent, and nobody can tell yet whether it ran.",
-    "reopened": "An operator opened it again.",
+    "reopened": "An operator opened it again. Earlier decisions do not count any more.",
+    "erased": "Arguments, reasons and results were erased, because the time is over that the policy keeps them.",
+    "settled_executed": "An operator looked and says that it was carried out. The agent server itself does not show it.",
+    "settled_not_executed": "An operator looked and says that it was not carried out.",
+    "voided_restore": "The database was restored from a backup, which may not know the latest decisions. It needs a new one.",
+    "restoring": "Sending waits until every call was looked at again after a restore.",
 }
+
+
+# Said once, in the thread of the card.
+UNKNOWN_ALARM: Final = (
+    "❓ *Nobody can tell whether this ran.* It is never sent again by itself. Check the target system; "
+    "an operator then says how it was: `placet settle {review} --as executed` or `--as not-executed`."
+)
 
 
 def problem_text(code: str, **facts: str) -> str | None:

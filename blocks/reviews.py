@@ -13,7 +13,7 @@ from blocks.args import Arguments, parse, read_arguments
 from blocks.fitting import Pages, deal
 from blocks.kit import Json
 from blocks.modals import banner_blocks
-from blocks.models import CallState, CallView, Mask, Offer, RenderedView, ReviewView
+from blocks.models import CallState, CallView, Offer, RenderedView, ReviewView
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class _Book:
 
 def review_modal(review: ReviewView) -> RenderedView:
     """One page of a call. Values only suspected to be secret are shown: this view is what people are sent to for them."""
-    call = in_private(review.call, reveal=review.reveal)
+    call = replace(said.in_private(review.call, reveal=review.reveal), typed=False)
     book = _open_at(call, review)
     offered = said.offers(call, book.arguments, complete=book.is_complete) if call.state is CallState.WAITING else ()
-    blocks = [*banner_blocks(review.banner), *_page(call, book), *_turns(call, book)]
+    blocks = [*banner_blocks(review.banner), *_revealed(review), *_page(call, book), *_turns(call, book)]
     blocks += kit.context(said.state_lines(call) + said.people_lines(call) + said.notice_lines(call))
     blocks += forms.decision_inputs(call, review.draft, offered) if offered else []
     submit = {"submit": words.SUBMIT_REVIEW} if offered else {}
-    callback_id = ids.CALLBACK_REVIEW
+    callback_id = ids.CALLBACK_REVEALED if review.reveal else ids.CALLBACK_REVIEW
     view = kit.modal(
         words.TITLE_REVIEW, blocks, callback_id=callback_id, showing=call.showing, close=words.CLOSE, **submit
     )
@@ -60,14 +60,8 @@ def review_modal(review: ReviewView) -> RenderedView:
 
 def page_count(call: CallView, *, reveal: bool = False) -> int:
     """How many pages the private view of a call has."""
-    call = in_private(call, reveal=reveal)
+    call = said.in_private(call, reveal=reveal)
     return len(deal(read_arguments(parse(call.arguments, call.masks))).pages)
-
-
-def in_private(call: CallView, *, reveal: bool = False) -> CallView:
-    """The call as it may stand in a private view: suspected values open, declared ones only to whom they are revealed."""
-    masks: tuple[Mask, ...] = () if reveal else tuple(each for each in call.masks if each.declared)
-    return replace(call, masks=masks)
 
 
 def _open_at(call: CallView, review: ReviewView) -> _Book:
@@ -103,8 +97,14 @@ def _page_line(book: _Book) -> list[str]:
     return [(words.PAGE_OF if book.is_complete else words.READ_FIRST).format(**places)]
 
 
+def _revealed(review: ReviewView) -> list[Json]:
+    return kit.context([words.REVEALED]) if review.reveal else []
+
+
 def _turns(call: CallView, book: _Book) -> list[Json]:
     buttons = [kit.button(words.LAST_PAGE, ids.PAGE_BACK, call.showing)] if book.page else []
     if not book.is_at_end:
         buttons.append(kit.button(words.NEXT_PAGE, ids.PAGE_NEXT, call.showing))
+    if call.revealable and call.masks:
+        buttons.append(kit.button(words.REVEAL, ids.REVEAL, call.showing))
     return kit.actions(buttons, "pages")

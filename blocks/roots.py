@@ -24,7 +24,8 @@ def root_card(root: RootView) -> Rendered:
     progress = (words.PROGRESS if done < total else words.PROGRESS_ALL).format(done=done, total=total)
     notices = [words.quoted(line) for line in root.notices[: limits.NOTICES]]
     blocks = [kit.header(title), _list(root), *kit.context(_more(root))]
-    blocks += kit.context([*_people(root, progress), *notices])
+    asking = said.mention_lines(root.mention) if root.reviewable else []
+    blocks += kit.context([*_people(root, progress), *notices, *asking])
     blocks += kit.actions(_button(root), "act")
     return Rendered(blocks, fallback.root_text(root, title, progress))
 

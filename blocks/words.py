@@ -5,6 +5,7 @@ Texts go into mrkdwn unless a name says plain; what others wrote is put in only 
 Each refusal says what happened and what to do next.
 """
 
+import re
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,6 +13,7 @@ from blocks import limits
 from blocks.ids import is_user
 from blocks.text import cut_marked, escape_mrkdwn, is_plain, on_one_line
 
+_GROUP: Final = re.compile(r"S[A-Z0-9]{1,30}")
 BUTTONS: Final = {"approve": "Approve", "edit": "Edit", "reject": "Reject", "respond": "Respond"}
 CHOICES: Final = {"approve": "Approve", "edit": "Edit…", "reject": "Reject", "respond": "Respond"}
 DONE: Final = {
@@ -23,6 +25,8 @@ DONE: Final = {
 REVIEW: Final = "Review"
 REVIEW_ALL: Final = "Review all"
 TAKE_BACK: Final = "Take back"
+REVEAL: Final = "Show hidden values"
+OPEN_RESULT: Final = "Open result"
 READ_ALL: Final = "Read all of call {number}"
 NEXT_PAGE: Final = "Next page"
 LAST_PAGE: Final = "Previous page"
@@ -34,7 +38,7 @@ HIGH_RISK: Final = "High risk: {title}"
 NUMBERED: Final = "{title} ({number} of {total})"
 TOOL: Final = "Tool"
 NO_ARGUMENTS: Final = "No arguments"
-MISSING: Final = "The agent sent no arguments at all"
+MISSING: Final = "No arguments: the agent sent none, or they were erased"
 SAID: Final = "The agent says"
 REASON: Final = "Reason"
 ANSWER: Final = "Answer"
@@ -56,6 +60,7 @@ CHARACTERS: Final = "{shown} of {total} characters shown"
 ABOUT: Final = "about {count}"
 TOOL_CUT: Final = "*The tool's name is too long to show here.* Press Review to read all of it."
 TEXT_CUT: Final = "*Too long to be read out in full.* Press Review to read all of it and approve."
+REVEALED: Final = "*Hidden values are shown*, and the record says that you saw them."
 HIDDEN_VALUES: Final = "{count} hidden as secret by the policy."
 SUSPECTED_VALUES: Final = "*{count} hidden: may be a secret.* Press Review to see it before you approve."
 ESCAPES: Final = "⚠️ *{count} written out* like `\\u202e`, because it cannot be seen or may deceive."
@@ -66,11 +71,13 @@ NOT_AN_OBJECT: Final = (
 )
 NOT_EDITABLE: Final = "Too long to edit here."
 NOT_EDITABLE_HIDDEN: Final = "Not offered for editing here, because some of it is hidden."
+FOR: Final = "For {who}"
 ASKED_BY: Final = "Asked by {who}"
 NOBODY_KNOWN: Final = "an unknown person"
 IN_TENANT: Final = "in {tenant}"
 DECIDE_BY: Final = "Decide by {when}"
 OPEN_THREAD: Final = "Open the thread"
+EDIT_STANDS: Final = "*{who} edited this.* What is shown runs once enough people approve it."
 QUORUM: Final = "Needs {needed} approvals, has {has}"
 AND_MORE: Final = "and {count} more"
 DOT: Final = "  ·  "
@@ -136,6 +143,7 @@ TITLE_REJECT: Final = "Reject this call"
 TITLE_RESPOND: Final = "Answer for the tool"
 TITLE_EDIT: Final = "Edit the arguments"
 TITLE_REVIEW: Final = "Review the call"
+TITLE_RESULT: Final = "Result of the call"
 TITLE_BATCH: Final = "Review {calls}"
 TITLE_CONFIRM: Final = "Approve this?"
 SUBMIT_REJECT: Final = "Reject"
@@ -155,6 +163,22 @@ EDITED_JSON: Final = "Arguments as JSON"
 EDIT_HINT: Final = (
     "Numbers stay as you write them. Use straight quotes. Names and values can be changed, the tool cannot."
 )
+FIELD_NUMBER: Final = "A number, kept as you write it."
+FIELD_JSON: Final = 'JSON: texts in double quotes, an empty text is "", nothing at all is null.'
+FIELD_HIDDEN: Final = "Hidden by the policy. Leave this empty to keep what is there."
+FIELD_FIXED: Final = "  is hidden in part, so it stays as it is."
+FIELD_LONG: Final = "  has {count} characters, too many to edit here, so it stays as it is."
+FIELD_STATE: Final = "{name}: value or none"
+FIELD_STATES: Final = {"set": "As it stands above", "null": "No value (null)", "missing": "Left out"}
+YES: Final = "Yes"
+NO: Final = "No"
+AS_JSON: Final = "Edit as JSON"
+AS_FIELDS: Final = "Start again with single fields"
+AS_FIELDS_TITLE: Final = "Start again?"
+AS_FIELDS_YES: Final = "Start again"
+AS_FIELDS_SURE: Final = "What you changed in the JSON text is dropped."
+STRAIGHTENED: Final = "Curly quotes were read as straight ones. Check the values below."
+HIDDEN_CHANGED: Final = "{count} changed by the edit."
 EDIT_LOST: Final = "If you close this window, what you typed since you last pressed a button is lost."
 CANNOT_EDIT_LONG: Final = "These arguments have {count} characters and cannot be edited here: the form holds {most}. You can reject the call and tell the agent what to change."
 CANNOT_EDIT_HIDDEN: Final = "Some values are hidden, so the arguments cannot be edited as JSON here. You can reject the call and tell the agent what to change."
@@ -189,6 +213,7 @@ REFUSALS: Final = {
     "requester_unknown": "It is not known who started this run, so for this tool a call can only be rejected. Reject it, or ask an operator.",
     "own_request": "You started this run, and the policy wants somebody else to decide this call. Ask another reviewer.",
     "already_decided": "This call was already decided{by}{at}. The card shows what became of it.",
+    "already_approved": "You have approved this call already. It needs the approval of somebody else too.",
     "stale_showing": "What you saw has changed since it was drawn, so nothing was decided. Look at the card again and decide on what it shows now.",
     "not_fully_shown": "You have not been shown all of this call yet, so it cannot be approved. Press Review, open every page, and approve there.",
     "expired": "The time to decide this call ran out{at}, and it was not run. If it is still wanted, ask the agent for it again.",
@@ -246,6 +271,11 @@ def span(seconds: int) -> str:
 def mention(user: str | None, otherwise: str = NOBODY_KNOWN) -> str:
     """A person as a mention; never anything that only looks like one."""
     return f"<@{user}>" if user is not None and is_user(user) else otherwise
+
+
+def group_mention(group: str) -> str:
+    """A user group as a mention, or nothing."""
+    return f"<!subteam^{group}>" if _GROUP.fullmatch(group) else ""
 
 
 def quoted(text: str, limit: int = limits.NOTICE) -> str:

@@ -20,7 +20,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
 from bot.agent.pool import Agents
-from bot.core.model import Who
+from bot.agent.sync import requester_of
+from bot.core.model import Review, Who
 from bot.core.policy import Person, TenantPolicy
 from bot.policies import Policies
 from bot.settings import Settings
@@ -41,8 +42,12 @@ from bot.work.attempt import Bench
 from bot.work.dispatch import Dispatcher
 from bot.work.keep import Keeper
 from bot.work.loops import Loop, Tasks
-from bot.work.recheck import Confirm
+from bot.work.recheck import Sources
+from bot.work.requests import make_requests
+from bot.work.retention import Retention
+from bot.work.seal import Sealer
 from bot.work.sweep import Sweeper
+from bot.work.unknown import Unknowns
 from bot.work.watch import Watcher
 
 log = structlog.get_logger("placet")
@@ -50,7 +55,11 @@ log = structlog.get_logger("placet")
 POLL_S = 1.0
 WATCH_S = 0.5
 KEEP_S = 5.0
-GRACE_S = 8.0
+SEAL_S = 0.5  # every event is sealed within a second
+UNKNOWN_S = 5.0
+RETENTION_S = 60.0
+STOP_S = 1.0  # for a step or a reading that is under way
+GRACE_S = 6.0  # for a dispatch that is under way; with the two before it, below ten seconds
 
 
 @dataclass(slots=True)
@@ -77,10 +86,14 @@ class Placet:
         """Stop claiming, let what runs come to a clean row, close everything."""
         if self.socket is not None:
             await self.socket.close_async()  # type: ignore[no-untyped-call]
+        for loop in self.loops.values():
+            loop.stop()
+        if self._running:
+            await asyncio.wait(self._running, timeout=STOP_S)
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
-        await self.tasks.stop(1.0)
+        await self.tasks.stop(STOP_S)
         await self.dispatches.stop(GRACE_S)
         await self.agents.close()
         await self.store.close()
@@ -107,11 +120,21 @@ async def compose(
 
         return woken
 
+    def hint(tenant: str, identity: str, thread: str) -> None:
+        watcher.hint(tenant, identity, thread)
+        loops["watch"].wake()
+
     changed = wake("dispatch", "messages", "notices")
     drawn = wake("messages", "notices")
     watcher = Watcher(store, policies, agents, time.monotonic, wake("messages", "people"), tasks)
     dispatcher = Dispatcher(
-        Bench(store, agents, lease_ms), policies, _confirm(people), owner, dispatches, drawn, wake("dispatch", "watch")
+        Bench(store, agents, lease_ms),
+        policies,
+        _sources(people, agents),
+        owner,
+        dispatches,
+        drawn,
+        wake("dispatch", "watch"),
     )
     keeper = Keeper(store, policies, people)
     messages = MessageSync(store, policies, installations.client, owner, keeper.refresh)
@@ -122,6 +145,10 @@ async def compose(
         "notices": (Telling(store, policies, installations.client, owner).step, POLL_S),
         "people": (keeper.step, KEEP_S),
         "sweep": (Sweeper(store, changed).step, POLL_S),
+        "seal": (Sealer(store, settings.secret_key).step, SEAL_S),
+        "requests": (make_requests(watcher, owner=owner, hint=hint).step, POLL_S),
+        "unknown": (Unknowns(store, policies, agents, drawn).step, UNKNOWN_S),
+        "retention": (Retention(store, policies, drawn).step, RETENTION_S),
     }
     loops.update({name: Loop(name, step, every=every) for name, (step, every) in steps.items()})
 
@@ -130,10 +157,6 @@ async def compose(
     clicks = Clicks(store, policies, desk, people, installations.client, tasks, changed, wake("people"))
     Events(people, wake("people"), changed).register(bolt)
     Listeners(clicks, Submits(store, policies, desk, people, changed, wake("people"))).register(bolt)
-
-    def hint(tenant: str, identity: str, thread: str) -> None:
-        watcher.hint(tenant, identity, thread)
-        loops["watch"].wake()
 
     intake = Intake(store, policies, settings.secret, hint, time.monotonic)
     web = create_web(Endpoints(None if settings.socket_mode else bolt, intake, _ready(store, policies)))
@@ -162,11 +185,15 @@ def _socket(settings: Settings, bolt: AsyncApp) -> AsyncSocketModeHandler | None
     return AsyncSocketModeHandler(bolt, settings.slack_app_token, web_client=client)
 
 
-def _confirm(people: PeopleReader) -> Confirm:
+def _sources(people: PeopleReader, agents: Agents) -> Sources:
     async def confirm(tenant: TenantPolicy, who: Who, since: int) -> Person:
         return await people.confirm(tenant, who, since=since)
 
-    return confirm
+    async def requester(review: Review, tenant: TenantPolicy) -> str | None:
+        thread = await agents.client(review.target, tenant).thread(review.thread_id)
+        return requester_of(tenant, thread.metadata) if thread else None
+
+    return Sources(confirm, requester)
 
 
 def _ready(store: Store, policies: Policies) -> Callable[[], Awaitable[str | None]]:

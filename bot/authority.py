@@ -13,11 +13,18 @@ from typing import Any
 from bot.core.decide import Authority, Permission, Refusal
 from bot.core.lossless import parse
 from bot.core.model import Action, DecisionType, Review, Who
-from bot.core.policy import Call, Person, Requester, TenantPolicy, judge
+from bot.core.policy import Call, Person, Requester, TenantPolicy, judge, tool_settings
 from bot.store import people
 from bot.store.engine import Tx
 
 FRESH_MS = 120_000
+
+
+class Same:
+    """The requester as known at opening: the thread was not read again."""
+
+
+SAME = Same()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +94,15 @@ def call_of(review: Review, action: Action, final_args: str | None, requester_no
     )
 
 
-def authority_for(review: Review, standing: Standing, requester_now: str | None = None) -> Authority:
-    """The core's question, closed over what is known. `requester_now` defaults to the requester at opening."""
-    now = review.requester if requester_now is None else requester_now
+def authority_for(review: Review, standing: Standing, requester_now: str | Same | None = SAME) -> Authority:
+    """The core's question, closed over what is known; `requester_now` is what the thread names now, if it was read."""
+    now = review.requester if isinstance(requester_now, Same) else requester_now
 
     def ask(action: Action, decision: DecisionType, final_args: str | None) -> Permission:
         call = call_of(review, action, final_args, now)
         verdict = judge(standing.tenant, call, person=standing.person, decision=decision.value)
         refusal = None if verdict.allowed else Refusal(verdict.why.value)
-        return Permission(verdict.allowed, refusal, verdict.rule or "", standing.policy_version)
+        quorum = tool_settings(standing.tenant, action.tool).approvals
+        return Permission(verdict.allowed, refusal, verdict.rule or "", standing.policy_version, quorum)
 
     return ask

@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from bot import logs
+from bot.cli_audit import app as audit_app
+from bot.cli_operate import pause, reopen, repair, resume, settle
 from bot.cli_policy import app as policy_app
 from bot.cli_reviews import pending, show, stats
 from bot.errors import PlacetError
@@ -31,6 +33,9 @@ app.add_typer(policy_app, name="policy", help="Check, compare, apply and explain
 app.command()(pending)
 app.command()(show)
 app.command()(stats)
+app.add_typer(audit_app, name="audit", help="Verify and export the audit.")
+for operate in (pause, resume, settle, reopen, repair):
+    app.command()(operate)
 
 
 def settings() -> Settings:

@@ -181,6 +181,7 @@ async def main(*, port: int, headless: bool) -> None:
     async with running(port=port) as demo:
         telling = asyncio.create_task(_greet(demo, headless=headless))
         await stop.wait()
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # that it cuts off a browser's open request is no fault
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
 

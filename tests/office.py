@@ -35,6 +35,8 @@ from tests.wiretap import Heard, Wiretap
 CHANNEL = "C0APPROVALS"
 ADA, BEN, CLEO, DAN, GUS = "U0ADA", "U0BEN", "U0CLEO", "U0DAN", "U0GUS"
 PATIENCE_S = 20.0
+# On a machine that runs several test processes a commit may take as long as a frozen process's; nothing is frozen here.
+FROZEN_S = 10.0
 
 REVIEWERS = """\
       - {user: U0ADA, tools: ["*"], may: [approve, edit, reject, respond]}
@@ -178,13 +180,14 @@ class Office:
         return dict(await self.until(there, f"the card of {review.id} {position} with {button}"))
 
     async def click(self, user: str, message: dict[str, Any], action_id: str, **more: Any) -> dict[str, Any]:
-        """Press a button of a message; the answer is what the person sees."""
-        body = {"user": user, "channel": CHANNEL, "ts": message["ts"], "action_id": action_id, **more}
+        """Press a button of a message; the answer is what the person sees, who looks on longer for a view to open."""
+        look_on = 0 if action_id == "decide.approve" else 2.5
+        body = {"user": user, "channel": CHANNEL, "ts": message["ts"], "action_id": action_id, "wait_s": look_on, **more}
         return dict((await self.slack.post("/sandbox/click", json=body)).raise_for_status().json())
 
     async def press(self, user: str, view: dict[str, Any], action_id: str, block_id: str, **more: Any) -> dict[str, Any]:
         """Press a button or choose an option inside a modal."""
-        body = {"user": user, "view_id": view["id"], "action_id": action_id, "block_id": block_id, **more}
+        body = {"user": user, "view_id": view["id"], "action_id": action_id, "block_id": block_id, "wait_s": 2.5, **more}
         return dict((await self.slack.post("/sandbox/click", json=body)).raise_for_status().json())
 
     async def submit(self, user: str, values: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -336,6 +339,7 @@ async def open_office(
         running = []
         for store in stores:
             placet = await compose(settings, store, lease_ms=lease_ms)
+            placet.agents.doorway = replace(placet.agents.doorway, frozen=FROZEN_S)
             stack.push_async_callback(placet.stop)
             running.append(placet)
         urls = [await stack.enter_async_context(serving(placet.web)) for placet in running]

@@ -50,12 +50,14 @@ class Resume:
 class Doorway:
     """What every send shares: one SSL context (making one takes longer than a send) and our patience, in seconds.
 
-    `headers` runs from the first byte to the server's word that it took the answer.
+    `headers` runs from the first byte to the server's word that it took the answer; `frozen` is how long arming may
+    take, since whoever proves that an armed answer never left counts on bytes that follow it soon.
     """
 
     ssl_context: ssl.SSLContext
     connect: float = 3.0
     headers: float = 15.0
+    frozen: float = FROZEN
     clock: Callable[[], float] = time.monotonic
 
 
@@ -79,7 +81,7 @@ class _Attempt:
         except BaseException as exc:
             self.refused = exc
             raise
-        if self.doorway.clock() - began > FROZEN:
+        if self.doorway.clock() - began > self.doorway.frozen:
             raise AgentUnreachable("resume: this process stood still before the first byte")
         self.armed = True
         self.limit.reschedule(asyncio.get_running_loop().time() + self.doorway.headers)

@@ -21,10 +21,10 @@ from bot.core.decision import (
     same_arguments,
 )
 from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Shape, Showing, Who
+from bot.core.quorum import RUNS_THE_TOOL, Taken, count, seconds
 from bot.core.review import IN_FLIGHT
 
 LAST_MINUTE_MS = 60_000
-RUNS_THE_TOOL = frozenset({DecisionType.APPROVE, DecisionType.EDIT})
 
 
 class Refusal(StrEnum):
@@ -39,6 +39,7 @@ class Refusal(StrEnum):
     OWN_REQUEST = "own_request"
     REQUESTER_UNKNOWN = "requester_unknown"
     ALREADY_DECIDED = "already_decided"
+    ALREADY_APPROVED = "already_approved"
     STALE_SHOWING = "stale_showing"
     NOT_FULLY_SHOWN = "not_fully_shown"
     EXPIRED = "expired"
@@ -70,6 +71,7 @@ class Permission:
     refusal: Refusal | None = None
     rule: str = ""
     policy_version: int = 0
+    quorum: int = 1  # how many people must approve this call before it is decided
 
 
 # (action, decision, final arguments or None) -> permission, for the person who pressed.
@@ -98,9 +100,15 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The decisions to record, without ids."""
+    """What to record, without ids.
+
+    `approvals` count towards a quorum, and stand beside the decision that the last of them makes. At the positions in
+    `voided` earlier approvals count no more: they were for other arguments, or one person has said no.
+    """
 
     decisions: tuple[Decision, ...]
+    approvals: tuple[Decision, ...] = ()
+    voided: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +121,8 @@ class Refused:
 
 
 def review_digest(review: Review) -> str:
-    """The digest of a whole review: of its calls' digests, in order."""
-    return hashlib.sha256("".join(action.digest for action in review.actions).encode()).hexdigest()
+    """The digest of a whole review: of what stands at its calls, in order."""
+    return hashlib.sha256("".join(action.standing_digest for action in review.actions).encode()).hexdigest()
 
 
 def decide(review: Review, press: Press, authority: Authority) -> Accepted | Refused:
@@ -125,13 +133,21 @@ def decide(review: Review, press: Press, authority: Authority) -> Accepted | Ref
     refused = _closed(review, press)
     if refused:
         return refused
-    decisions: list[Decision] = []
+    taken: list[Taken] = []
     for intent in press.intents:
         result = _one(review, press, intent, authority)
         if isinstance(result, Refused):
             return result
-        decisions.append(result)
-    return _sendable(review, decisions) or Accepted(tuple(decisions))
+        taken.append(result)
+    return _sendable(review, [one.would_send for one in taken]) or _accepted(taken)
+
+
+def _accepted(taken: Sequence[Taken]) -> Accepted:
+    return Accepted(
+        tuple(one.decision for one in taken if one.decision),
+        tuple(one.approval for one in taken if one.approval),
+        tuple(one.would_send.position for one in taken if one.voids),
+    )
 
 
 def _closed(review: Review, press: Press) -> Refused | None:
@@ -177,7 +193,7 @@ def _find(review: Review, position: int) -> Action | None:
     return next((action for action in review.actions if action.position == position), None)
 
 
-def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> Decision | Refused:
+def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> Taken | Refused:
     action = _find(review, intent.position)
     if action is None:
         return Refused(Refusal.UNKNOWN_SHOWING, intent.position)
@@ -196,13 +212,14 @@ def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> 
     permission = authority(action, final.type, final.final_args)
     if not permission.allowed:
         return Refused(permission.refusal or Refusal.NOT_A_REVIEWER, action.position, {"type": final.type.value})
-    return _decision(review, action, press, final, permission)
+    taken = count(action, _decision(review, action, press, final, permission), needed=permission.quorum)
+    return taken or Refused(Refusal.ALREADY_APPROVED, action.position)
 
 
 def _fresh(review: Review, action: Action, showing: Showing) -> bool:
     if showing.position is None:
         return showing.digest == review_digest(review)
-    return showing.position == action.position and showing.digest == action.digest
+    return showing.position == action.position and showing.digest == action.standing_digest
 
 
 def _as_shown(showing: Showing, intent: Intent) -> bool:
@@ -228,6 +245,8 @@ def _final(action: Action, intent: Intent) -> Intent | Refused:
     """The intent as it would be sent: an edit that changes nothing is an approve, whatever could not be sent in it."""
     if intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
         return Refused(Refusal.EMPTY_ANSWER, action.position)
+    if seconds(action, intent.type, intent.final_args):
+        return replace(intent, final_args=action.standing_args)
     if intent.type is not DecisionType.EDIT:
         return _worded(action, intent)
     typed = intent.final_args or ""

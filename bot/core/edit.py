@@ -66,11 +66,22 @@ def read_edit(text: str) -> str | EditProblem:
     """
     if not text.strip():
         return EditProblem("nothing is written here; without arguments it is {}")
+    return _read(text, (dict,))
+
+
+def read_value(text: str) -> str | EditProblem:
+    """As `read_edit`, for one value of any kind."""
+    if not text.strip():
+        return EditProblem('nothing is written here; an empty text is "", nothing at all is null')
+    return _read(text, (object,))
+
+
+def _read(text: str, kinds: tuple[type, ...]) -> str | EditProblem:
     try:
         tree = parse(text)
     except JsonProblem as exc:
-        return _misread(text, exc)
-    if not isinstance(tree, dict):
+        return _misread(text, exc, kinds)
+    if not isinstance(tree, kinds):
         return _at(text, len(text) - len(text.lstrip()), "the arguments must be a JSON object: {…}")
     if too_deep(tree):
         return EditProblem("the value is nested too deeply")
@@ -82,32 +93,32 @@ def _at(text: str, offset: int, message: str) -> EditProblem:
     return EditProblem(message, before.count("\n") + 1, offset - before.rfind("\n"))
 
 
-def _misread(text: str, problem: JsonProblem) -> EditProblem:
+def _misread(text: str, problem: JsonProblem, kinds: tuple[type, ...]) -> EditProblem:
     if not problem.line:
         return _first_fault(text) or EditProblem(problem.fault)
     found = EditProblem(_syntax_fault(text, problem), problem.line, problem.column)
-    repaired = _repaired(text)
+    repaired = _repaired(text, kinds)
     if repaired is not None or any(char in CURLY for char in STRAIGHT.sub("", text)):
         return replace(found, message=CURLY_FAULT, repaired=repaired)
     return found
 
 
-def _repaired(text: str) -> str | None:
+def _repaired(text: str, kinds: tuple[type, ...]) -> str | None:
     """The text with straight quotes, if all ways of putting them in that make sense come to the same."""
     candidates = (
         QUOTED.sub(lambda quoted: f'"{quoted[0][1:-1]}"', text),
         text.translate(dict.fromkeys(map(ord, CURLY), '"')),
     )
-    readings = {_sendable(candidate) for candidate in candidates if candidate != text} - {None}
+    readings = {_sendable(candidate, kinds) for candidate in candidates if candidate != text} - {None}
     return readings.pop() if len(readings) == 1 else None
 
 
-def _sendable(text: str) -> str | None:
+def _sendable(text: str, kinds: tuple[type, ...]) -> str | None:
     try:
         tree = parse(text)
     except JsonProblem:
         return None
-    return dump(tree) if isinstance(tree, dict) and not too_deep(tree) and unsendable(tree) is None else None
+    return dump(tree) if isinstance(tree, kinds) and not too_deep(tree) and unsendable(tree) is None else None
 
 
 def _first_fault(text: str) -> EditProblem | None:

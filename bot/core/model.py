@@ -119,6 +119,22 @@ class Action:
     decision: Decision | None = None
     outcome: Outcome | None = None
     outcome_text: str | None = None
+    approvals: tuple[Decision, ...] = ()  # that count towards a quorum, all of one digest, in order
+
+    @property
+    def proposal(self) -> Decision | None:
+        """The edit that awaits more approvals, by whoever made it; None while the call stands as the agent made it."""
+        return next((made for made in self.approvals if made.final_args is not None), None)
+
+    @property
+    def standing_args(self) -> str | None:
+        """What an approval would run now: the agent's arguments, or those of an edit that awaits more approvals."""
+        return self.proposal.final_args if self.proposal else self.args
+
+    @property
+    def standing_digest(self) -> str:
+        """The digest of what an approval would run now."""
+        return self.proposal.digest if self.proposal else self.digest
 
     def evolve(self, **changes: object) -> Action:
         """A copy with these fields changed."""
@@ -148,6 +164,7 @@ class Review:
     problem: str  # why the whole interrupt cannot be decided, "" when it can
     version: int
     actions: tuple[Action, ...]
+    erased_at: int | None = None  # when retention took what it was about
 
     @property
     def place(self) -> Place:

@@ -80,7 +80,7 @@ def _of_reference(node: dict[str, Any], reading: _Reading, depth: int) -> Types 
         return None
     if reference not in reading.known:
         reading.known[reference] = None  # a definition that leads back to itself adds nothing
-        reading.known[reference] = _admitted(_resolve(reading.root, reference), reading, depth)
+        reading.known[reference] = _admitted(resolve(reading.root, reference), reading, depth)
     return reading.known[reference]
 
 
@@ -88,14 +88,14 @@ def _of_properties(node: dict[str, Any], reading: _Reading) -> Types | None:
     properties = node.get("properties")
     kind = properties.get("type") if isinstance(properties, dict) else None
     if isinstance(kind, dict) and isinstance(kind.get("$ref"), str):
-        kind = _resolve(reading.root, kind["$ref"])
+        kind = resolve(reading.root, kind["$ref"])
     if not isinstance(kind, dict) or not kind.keys() & {"const", "enum"}:
         return None
     listed = [kind["const"]] if "const" in kind else kind["enum"]
     return frozenset(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else frozenset()
 
 
-def _resolve(root: dict[str, Any], reference: str) -> Any:
+def resolve(root: dict[str, Any], reference: str) -> Any:
     """What a local reference (`#/$defs/Name`) points to, else None. RFC 6901 writes `~` and `/` as `~0` and `~1`."""
     start, *parts = reference.split("/")
     node: Any = root if start == "#" else None
@@ -108,7 +108,7 @@ def _resolve(root: dict[str, Any], reference: str) -> Any:
 def schema_refusal(answer: dict[str, Any], schema: str) -> str | None:
     """Why the schema (JSON text) does not take this answer (a lossless tree), or None. Names the place, never a value."""
     try:
-        faults = [leaf for error in _validator(schema).iter_errors(_plain(answer)) for leaf in _leaves(error)]
+        faults = [leaf for error in _validator(schema).iter_errors(plain(answer)) for leaf in _leaves(error)]
     except Unresolvable:
         return "the agent server's schema refers to something that is not in it"
     except (schema_errors.SchemaError, re.error, ArithmeticError, ValueError, RecursionError):
@@ -123,7 +123,7 @@ def _validator(schema: str) -> Any:
     """Checking a schema takes longer than checking an answer, and one schema is asked about several times."""
     tree = parse(schema, constants=True)
     # Without a registry of its own jsonschema may fetch remote references.
-    validator = _validator_class(tree)(_plain(tree), registry=Registry())
+    validator = _validator_class(tree)(plain(tree), registry=Registry())
     validator.check_schema(validator.schema)
     return validator
 
@@ -142,12 +142,13 @@ def _validator_class(tree: Any) -> type[Any]:
     return found
 
 
-def _plain(tree: Any) -> Any:
+def plain(tree: Any) -> Any:
+    """A lossless tree as Python's own values, for a schema to check."""
     match tree:
         case Number(text=text):
             return json.loads(text)
         case dict():
-            return {key: _plain(value) for key, value in tree.items()}
+            return {key: plain(value) for key, value in tree.items()}
         case list():
-            return [_plain(value) for value in tree]
+            return [plain(value) for value in tree]
     return tree

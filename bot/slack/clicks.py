@@ -28,13 +28,15 @@ from bot.slack.views import (
     Scene,
     draw_batch,
     draw_notice,
+    draw_other_form,
+    draw_result,
     draw_review,
     draw_small,
     facts_of,
     may_open,
     scene_of,
 )
-from bot.store import showings
+from bot.store import audit, showings
 from bot.store.drafts import save_drafts
 from bot.store.engine import Store
 from bot.work.loops import Tasks
@@ -71,6 +73,12 @@ class Clicks:
         if ruling.unsure:
             self.people.want(click.presser.who)
             self.asked()
+        self.decided()
+
+    async def take_back(self, click: Click) -> None:
+        """The author's change of mind, by one press."""
+        showing = ids.decode_showing(click.value) or ""
+        await self.desk.take_back(Asked(click.presser, showing, click.delivery_key, _nothing, _tell(click)))
         self.decided()
 
     async def open(self, click: Click) -> None:
@@ -167,6 +175,20 @@ class Clicks:
             await showings.insert_showing(tx, drawn.showing)
             if drawn.seen:
                 await save_drafts(tx, drawn.showing.review_id, click.presser.who, drawn.seen)
+            if drawn.event:
+                await audit.record(
+                    tx,
+                    tenant=drawn.tenant,
+                    kind=drawn.event,
+                    review_id=drawn.showing.review_id,
+                    position=drawn.showing.position,
+                    actor=audit.slack_actor(click.presser.who),
+                    content={"showing": drawn.showing.id, "page": drawn.showing.page},
+                )
+
+
+def _nothing(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
+    return ()
 
 
 def _tell(click: Click) -> Tell | None:
@@ -182,6 +204,8 @@ def _opened(scene: Scene, click: Click) -> Drawn | Refused:
         return _opened_review(scene, click)
     decision = ids.decode_decision(click.action_id)
     action = _action(scene, scene.showing.position)
+    if click.action_id == ids.RESULT and action is not None:
+        return draw_result(scene, action)
     if decision is None or action is None:
         return Refused(Refusal.UNKNOWN_SHOWING)
     kind = DecisionType(decision)
@@ -207,4 +231,7 @@ def _redrawn(scene: Scene, click: Click) -> Drawn:
         return draw_batch(scene, page=page)
     if click.action_id == ids.EDIT_BACK:
         return draw_small(scene, action, DecisionType.EDIT)
-    return draw_review(scene, action, page=page)
+    if click.action_id in (ids.EDIT_AS_JSON, ids.EDIT_AS_FIELDS):
+        return draw_other_form(scene, action, json=click.action_id == ids.EDIT_AS_JSON)
+    revealed = click.view is not None and click.view.callback_id == ids.CALLBACK_REVEALED
+    return draw_review(scene, action, page=page, reveal=revealed or click.action_id == ids.REVEAL)

@@ -15,6 +15,7 @@ from blocks.notices import refusal_text
 from bot.authority import FRESH_MS, Standing, authority_for, known_person
 from bot.core.decide import Accepted, Intent, Press, Refusal, Refused, decide
 from bot.core.model import Decision, Review, Showing
+from bot.core.undo import take_back_refusal, without_stopped
 from bot.metrics import DECISIONS, REFUSALS
 from bot.policies import Policies
 from bot.slack.payloads import Presser
@@ -81,7 +82,15 @@ class Desk:
             DECISIONS.labels(type=decision.type.value).inc()
         return ruling
 
-    async def _ruled(self, tx: Tx, asked: Asked) -> Ruling:
+    async def take_back(self, asked: Asked) -> Ruling:
+        """Void the decision that a showing names, for its author; the commit is done when this returns."""
+        async with self._store.begin() as tx:
+            ruling = await self._ruled(tx, asked, undo=True)
+        if ruling.refused:
+            REFUSALS.labels(reason=ruling.refused.reason.value).inc()
+        return ruling
+
+    async def _ruled(self, tx: Tx, asked: Asked, *, undo: bool = False) -> Ruling:
         earlier = await decisions.earlier_answer(tx, asked.delivery_key)
         if earlier is not None:
             return Ruling(_refused_from(earlier))
@@ -89,6 +98,8 @@ class Desk:
         review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
         if showing is None or review is None:
             return await self._refuse(tx, asked, None, Refused(Refusal.UNKNOWN_SHOWING))
+        if undo:
+            return await self._undone(tx, asked, review, showing)
         result = await self._judged(tx, asked, review, showing)
         if isinstance(result, Accepted):
             return await self._record(tx, asked, review, result)
@@ -99,14 +110,44 @@ class Desk:
         tenant = in_force.tenant(review.tenant)
         if tenant is None:
             return Refused(Refusal.GONE)
+        if asked.presser.team not in (tenant.slack_team, tenant.slack_enterprise):
+            return Refused(Refusal.OTHER_WORKSPACE)
         known = await known_person(tx, tenant, asked.presser.who, fresh_since=tx.now - FRESH_MS)
         person = asked.presser.judged(known)
         press = Press(asked.presser.who, showing, asked.intents(review, showing), tx.now)
-        return decide(review, press, authority_for(review, Standing(tenant, in_force.version, person)))
+        standing = Standing(tenant, in_force.version, person)
+        return decide(without_stopped(review, press) or review, press, authority_for(review, standing))
 
-    async def _record(self, tx: Tx, asked: Asked, review: Review, accepted: Accepted) -> Ruling:
+    async def _undone(self, tx: Tx, asked: Asked, review: Review, showing: Showing) -> Ruling:
+        who = asked.presser.who
+        refused = take_back_refusal(review, showing.position, who)
+        if refused is not None:
+            return await self._refuse(tx, asked, review, refused)
+        positions = (showing.position or 0,)
+        actor = audit.slack_actor(who)
+        stored = await decisions.void_decisions(tx, review, why="taken_back", actor=actor, positions=positions)
+        if stored is None:
+            return Ruling(Refused(Refusal.TOO_LATE_TO_CHANGE, showing.position), review)
+        await decisions.remember_answer(tx, asked.delivery_key, "{}")
+        return Ruling(None, stored)
+
+    async def _stopped(self, tx: Tx, asked: Asked, review: Review, accepted: Accepted) -> Review | None:
+        """Void what the accepted decisions stand against: an approval that a reviewer stops in time."""
+        positions = [made.position for made in accepted.decisions if review.actions[made.position].decision]
+        if not positions:
+            return review
+        actor = audit.slack_actor(asked.presser.who)
+        return await decisions.void_decisions(tx, review, why="stopped", actor=actor, positions=positions)
+
+    async def _record(self, tx: Tx, asked: Asked, before: Review, accepted: Accepted) -> Ruling:
+        review = await self._stopped(tx, asked, before, accepted)
+        if review is None:
+            return Ruling(Refused(Refusal.ALREADY_DECIDED), before)
         named = tuple(replace(decision, id=new_id("dec")) for decision in accepted.decisions)
-        stored = await decisions.insert_decisions(tx, review, named, delivery_key=asked.delivery_key)
+        approved = tuple(replace(approval, id=new_id("apr")) for approval in accepted.approvals)
+        stored = await decisions.record_approvals(tx, review, approved, voided=accepted.voided)
+        if stored is not None and named:
+            stored = await decisions.insert_decisions(tx, stored, named, delivery_key=asked.delivery_key)
         if stored is None:
             return Ruling(Refused(Refusal.ALREADY_DECIDED), review)
         await decisions.remember_answer(tx, asked.delivery_key, "{}")

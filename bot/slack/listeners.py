@@ -25,8 +25,18 @@ from bot.slack.submits import Submits
 
 log = structlog.get_logger("placet")
 ANY = re.compile(".*")
-OPENING = frozenset({ids.EDIT, ids.REJECT, ids.RESPOND, ids.REVIEW})
-TURNING = frozenset({ids.PAGE_NEXT, ids.PAGE_BACK, ids.EDIT_BACK, ids.CHOICE})
+OPENING = frozenset({ids.EDIT, ids.REJECT, ids.RESPOND, ids.REVIEW, ids.RESULT})
+TURNING = frozenset(
+    {
+        ids.PAGE_NEXT,
+        ids.PAGE_BACK,
+        ids.EDIT_BACK,
+        ids.EDIT_AS_JSON,
+        ids.EDIT_AS_FIELDS,
+        ids.REVEAL,
+        ids.CHOICE,
+    }
+)
 
 Body = dict[str, Any]
 
@@ -41,6 +51,7 @@ class Listeners:
     def register(self, app: AsyncApp) -> None:
         """Put every listener on the app; the catch-alls answer what no version of ours has sent."""
         app.action(ids.APPROVE)(self.approve)
+        app.action(ids.TAKE_BACK)(self.take_back)
         for action_id in sorted(OPENING):
             app.action(action_id)(self.open)
         for action_id in sorted(TURNING):
@@ -54,6 +65,10 @@ class Listeners:
 
     async def _approved(self, click: Click) -> None:
         await self.clicks.decide(click, DecisionType.APPROVE)
+
+    async def take_back(self, ack: AsyncAck, body: Body) -> None:
+        """Undo at once."""
+        await _answered(ack, body, self.clicks.take_back)
 
     async def open(self, ack: AsyncAck, body: Body) -> None:
         """Open a private view."""

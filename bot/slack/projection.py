@@ -6,15 +6,19 @@ and, in private views, on the person who looks. This module must not call Slack 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from blocks import reasons
+from blocks import reasons, words
 from blocks.models import BatchView, CallState, CallView, Decided, Draft, RootView
 from bot.authority import Standing, call_of
-from bot.core.decide import LAST_MINUTE_MS, RUNS_THE_TOOL
+from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
 from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState
-from bot.core.policy import TenantPolicy, judge, offered_on_call, tool_settings, who_could
+from bot.core.policy import DECISIONS, REVEAL, TenantPolicy, judge, offered_on_call, tool_settings, who_could
+from bot.core.quorum import RUNS_THE_TOOL
+from bot.core.undo import is_changeable, is_stoppable
+from bot.slack.editing import fields_for
+from bot.slack.hiding import Hiding, hidden_changes, hiding_of
 
 UNDER_WAY = {
     ReviewState.DECIDED: CallState.DECIDED,
@@ -65,9 +69,10 @@ def call_state(review: Review, action: Action) -> CallState:
 
 def offered(review: Review, action: Action, stage: Stage) -> tuple[DecisionType, ...]:
     """The decisions to show for this call: what it allows, and what somebody (or the viewer) may do."""
-    if call_state(review, action) is not CallState.WAITING:
+    stoppable = is_stoppable(review, action)
+    if call_state(review, action) is not CallState.WAITING and not stoppable:
         return ()
-    call = call_of(review, action, None, review.requester)
+    call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester)
     viewer = stage.viewer
     if viewer is None:
         words_ = offered_on_call(stage.tenant, call)
@@ -75,6 +80,8 @@ def offered(review: Review, action: Action, stage: Stage) -> tuple[DecisionType,
         kinds = (kind.value for kind in action.allowed)
         words_ = tuple(kind for kind in kinds if judge(stage.tenant, call, person=viewer.person, decision=kind).allowed)
     kinds_ = tuple(DecisionType(word) for word in words_)
+    if stoppable:
+        return tuple(kind for kind in kinds_ if kind is DecisionType.REJECT)
     if review.decide_by is not None and stage.now >= review.decide_by - LAST_MINUTE_MS:
         kinds_ = tuple(kind for kind in kinds_ if kind not in RUNS_THE_TOOL)
     return kinds_
@@ -97,36 +104,67 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
     state = call_state(review, action)
     if blocked and state is CallState.WAITING:
         state = CallState.READ_ONLY
+    hiding = hiding_of(action, settings.redact)
+    kinds = () if state is CallState.READ_ONLY else offered(review, action, stage)
     return CallView(
         showing=showing,
         tool=action.tool,
-        arguments=action.args,
-        offered=() if state is CallState.READ_ONLY else tuple(kind.value for kind in offered(review, action, stage)),
+        arguments=action.standing_args if state is CallState.WAITING else action.args,
+        offered=tuple(kind.value for kind in kinds),
         position=action.position,
         total=len(review.actions),
         title=settings.title,
         risk=settings.risk,
-        description=action.description,
+        description=hiding.text(action.description),
         tenant=review.tenant,
         requester=review.requester,
         opened_at=review.opened_at // 1000,
         decide_by=review.decide_by // 1000 if review.decide_by is not None else None,
-        digest=shown(action.digest),
+        digest=shown(action.standing_digest),
         state=state,
         reason=_reason(review, action, blocked, state),
-        decided=decided(action.decision),
-        outcome=action.outcome_text,
-        notices=_notices(review, stage),
+        decided=decided(action.decision, hiding),
+        outcome=hiding.text(action.outcome_text) if settings.result == "first_lines" else None,
+        notices=(*_notices(review, stage), *_hidden_notices(action, hiding)),
         approvals_needed=settings.approvals,
+        approvals=tuple(approval.by.user for approval in action.approvals),
+        original=action.args if action.proposal and state is CallState.WAITING else None,
+        masks=hiding.masks,
+        take_back=is_changeable(review, action),
+        typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),
+        revealable=any(mask.declared for mask in hiding.masks) and may_reveal(review, action, stage),
+        has_result=bool(action.outcome_text) and settings.result != "none",
+        mention=settings.mention if len(review.actions) == 1 else (),
     )
 
 
-def decided(decision: Decision | None) -> Decided | None:
+def may_reveal(review: Review, action: Action, stage: Stage) -> bool:
+    """Whether somebody (or the viewer) may see what the policy hides of this call."""
+    if stage.viewer is None:
+        return who_could(stage.tenant, action.tool, REVEAL)
+    call = call_of(review, action, None, review.requester)
+    return judge(stage.tenant, call, person=stage.viewer.person, decision=REVEAL).allowed
+
+
+def may_read_result(review: Review, action: Action, stage: Stage) -> bool:
+    """Whether the viewer may open what the tool answered: a reviewer of the tool, or who asked for the call."""
+    if stage.viewer is None:
+        return False
+    person = stage.viewer.person
+    if review.requester == person.user and not person.deactivated and person.outsider is False:
+        return True
+    call = replace(call_of(review, action, None, review.requester), allowed=DECISIONS)
+    return any(judge(stage.tenant, call, person=person, decision=kind).allowed for kind in DECISIONS)
+
+
+def decided(decision: Decision | None, hiding: Hiding) -> Decided | None:
     """A decision in the view-model's words; None as the user says that Placet made it."""
     if decision is None:
         return None
     user = None if decision.by.user == EXPIRY else decision.by.user
-    return Decided(decision.type.value, user, decision.at // 1000 or None, decision.message, decision.final_args)
+    return Decided(
+        decision.type.value, user, decision.at // 1000 or None, hiding.text(decision.message), decision.final_args
+    )
 
 
 def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: CallState) -> str | None:
@@ -146,18 +184,27 @@ def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: Cal
 def _notices(review: Review, stage: Stage) -> tuple[str, ...]:
     """Lines of ours on what a decided review waits for, or why it is open again."""
     lines: list[str] = []
+    if review.erased_at is not None:
+        lines.append(reasons.why_text("erased"))
     if stage.paused and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
         lines.append(reasons.why_text("paused"))
     if review.state in (ReviewState.DECIDED, ReviewState.OPEN, ReviewState.RESUMED) and review.why:
         lines.append(reasons.why_text(review.why))
-    return tuple(line for line in lines if line)
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def _hidden_notices(action: Action, hiding: Hiding) -> tuple[str, ...]:
+    changed = hidden_changes(action, hiding)
+    values = words.several(changed, "hidden value was", "hidden values were")
+    return (words.HIDDEN_CHANGED.format(count=values),) if changed else ()
 
 
 def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
     """The message above the calls of one interrupt."""
     calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
     reviewable = review.state is ReviewState.OPEN and any(call.state is CallState.WAITING for call in calls)
-    return RootView(showing=showing, calls=calls, reviewable=reviewable)
+    wanted = [one for action in review.actions for one in tool_settings(stage.tenant, action.tool).mention]
+    return RootView(showing=showing, calls=calls, reviewable=reviewable, mention=tuple(dict.fromkeys(wanted)))
 
 
 def batch_view(review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft]) -> BatchView:

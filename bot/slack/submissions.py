@@ -18,7 +18,7 @@ from bot.slack.payloads import InputValue
 from bot.slack.views import Scene
 from bot.store.drafts import Draft
 
-KINDS = frozenset({"d", "m", "e"})
+KINDS = frozenset({"d", "m", "e", "f"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def read_drafts(scene: Scene, values: Mapping[str, InputValue]) -> dict[int, Dra
             continue
         draft = changed.get(place.position) or scene.draft(actions[place.position])
         text = value if isinstance(value, str) else None
-        changed[place.position] = _with(replace(draft, revision=place.revision), place.kind, text)
+        changed[place.position] = _with(replace(draft, revision=place.revision), place, text)
     return {position: _implied(draft, position, values) for position, draft in changed.items()}
 
 
@@ -48,10 +48,16 @@ def _implied(draft: Draft, position: int, values: Mapping[str, InputValue]) -> D
     return replace(draft, decision=DecisionType.RESPOND.value) if alone else draft
 
 
-def _with(draft: Draft, kind: str, text: str | None) -> Draft:
-    if kind == "d":
-        return replace(draft, decision=text)
-    return replace(draft, message=text) if kind == "m" else replace(draft, edited=text)
+def _with(draft: Draft, place: ids.Place, text: str | None) -> Draft:
+    match place.kind:
+        case "d":
+            return replace(draft, decision=text)
+        case "m":
+            return replace(draft, message=text)
+        case "f":
+            fields = {**draft.fields, place.field or 0: text}
+            return replace(draft, edited=None, fields=fields)
+    return replace(draft, edited=text)
 
 
 def block_of(values: Mapping[str, InputValue], position: int, *kinds: str) -> str | None:
@@ -87,7 +93,7 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
         if intent is None:
             errors[block] = reasons.CHOOSE
         elif isinstance(intent, EditProblem):
-            errors[block_of(values, action.position, "e") or block] = intent.message
+            errors[block_of(values, action.position, "e") or block] = intent.sentence
         elif intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
             errors[block_of(values, action.position, "m") or block] = reasons.EMPTY_ANSWER
     return FieldErrors(errors) if errors else None

@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from blocks import ids, reasons
+from blocks import ids, reasons, words
 from blocks.notices import refusal_plain
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.edit import EditProblem, read_edit
+from bot.core.fields import Reading
 from bot.core.model import Action, DecisionType, Review, Showing
 from bot.policies import Policies
 from bot.slack.deciding import Asked, Desk, Ruling
+from bot.slack.editing import error_blocks, fields_for, read_typed
 from bot.slack.payloads import Submission
 from bot.slack.people import PeopleReader
 from bot.slack.submissions import (
@@ -66,7 +68,7 @@ class Submits:
                 return await self._edit(submission, scene)
             case ids.CALLBACK_CONFIRM:
                 return await self._confirm(submission, scene)
-            case ids.CALLBACK_REVIEW:
+            case ids.CALLBACK_REVIEW | ids.CALLBACK_REVEALED:
                 return await self._review(submission, scene)
             case ids.CALLBACK_BATCH:
                 return await self._batch(submission, scene)
@@ -84,12 +86,15 @@ class Submits:
         action = _action(scene)
         if action is None:
             return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
-        changed = read_drafts(scene, submission.view.values)
+        values = submission.view.values
+        changed = read_drafts(scene, values)
         draft = changed.get(action.position, scene.draft(action))
-        final = read_edit(draft.edited or "")
-        if isinstance(final, EditProblem):
-            return _errors(submission, {block_of(submission.view.values, action.position, "e"): final.message})
-        return await self._go_on(submission, scene, draw_confirm(scene, action, final), changed)
+        read = _typed(scene, action, draft) if block_of(values, action.position, "f") else _as_json(draft)
+        if read.final is None:
+            blocks = error_blocks(action.position, read.errors, values)
+            return _errors(submission, blocks or {block_of(values, action.position, "e"): read.errors.get(0, "")})
+        banner = words.STRAIGHTENED if read.straightened else None
+        return await self._go_on(submission, scene, draw_confirm(scene, action, read.final, banner=banner), changed)
 
     async def _confirm(self, submission: Submission, scene: Scene) -> Answer:
         action, final = _action(scene), scene.showing.final_args
@@ -165,10 +170,22 @@ class Submits:
             return CLEAR
         values = submission.view.values
         position = refused.position if refused.position is not None else 0
-        block = block_of(values, position, "d", "m", "e") or next(iter(values), None)
+        block = block_of(values, position, "d", "m", "e", "f") or next(iter(values), None)
         if block is None:
             return _replace(draw_notice(refused))
         return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})
+
+
+def _typed(scene: Scene, action: Action, draft: Draft) -> Reading:
+    return read_typed(action, fields_for(scene.review, action, scene.stage.tenant), draft)
+
+
+def _as_json(draft: Draft) -> Reading:
+    """What stands in the one input; curly quotes are read as straight ones, and what came of it is shown next."""
+    final = read_edit(draft.edited or "")
+    if not isinstance(final, EditProblem):
+        return Reading(final)
+    return Reading(final.repaired, {0: final.sentence}, straightened=final.repaired is not None)
 
 
 def _action(scene: Scene) -> Action | None:

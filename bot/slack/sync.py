@@ -87,7 +87,7 @@ class MessageSync:
         async with self.store.read() as tx:
             review = await reviews.load_review(tx, message.review_id)
             in_force = await self.policies.in_force(tx)
-            paused = message.tenant in await tenants.paused(tx)
+            paused = await tenants.is_paused(tx, message.tenant)
             parent = await messages.load_message(tx, message.parent_id) if message.parent_id else None
             now = tx.now
         tenant = in_force.tenant(message.tenant)
@@ -276,7 +276,7 @@ def draw(review: Review, stage: Stage, message: Message) -> Draft:
         rendered = call_card(call_view(review, action, stage, showing=showing_id))
         kinds = tuple(DecisionType(kind) for kind in rendered.offered)
         offers = (Offer(action.position, kinds, rendered.complete),)
-        kind, digest = ShowingKind.CARD, action.digest
+        kind, digest = ShowingKind.CARD, action.standing_digest
     showing = Showing(
         showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=stage.now
     )

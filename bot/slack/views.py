@@ -17,19 +17,27 @@ from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
 from blocks.notices import refusal_plain
+from blocks.results import result_modal
 from blocks.reviews import review_modal
 from bot.authority import FRESH_MS, Standing, authority_for, known_person
 from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
 from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
+from bot.core.policy import tool_settings
+from bot.core.undo import is_stoppable
 from bot.policies import Policies
+from bot.slack.editing import as_fields, as_json, fields_for, views_of
+from bot.slack.hiding import hiding_of, kept_hidden
 from bot.slack.payloads import Presser
-from bot.slack.projection import Stage, batch_view, call_view, offered
+from bot.slack.projection import Stage, batch_view, call_view, may_read_result, offered
 from bot.store import reviews, showings, tenants
 from bot.store.drafts import Draft, load_drafts
 from bot.store.engine import Tx
 
 TITLE = "Not decided"
+REVEALED_AT = 1_000  # pages that show hidden values are counted from here
+REVEALED = "secret.revealed"
+RESULT_READ = "result.opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class Scene:
     def draft(self, action: Action) -> Draft:
         """This person's draft of a call, as long as it was about the same content."""
         held = self.drafts.get(action.position)
-        return held if held is not None and held.digest == action.digest else Draft(action.digest)
+        return held if held is not None and held.digest == action.standing_digest else Draft(action.standing_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,9 @@ class Drawn:
 
     view: dict[str, object]
     showing: Showing | None = None
-    seen: Mapping[int, Draft] | None = None  # drafts that now count this page as seen
+    seen: Mapping[int, Draft] | None = None  # drafts to keep: with this page seen, or in another form
+    tenant: str = ""
+    event: str = ""  # what the record says of opening it
 
 
 async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str) -> Scene | Refused:
@@ -70,7 +80,7 @@ async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str
     if presser.team != tenant.slack_team:
         return Refused(Refusal.OTHER_WORKSPACE)
     person = presser.judged(await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
-    paused = review.tenant in await tenants.paused(tx)
+    paused = await tenants.is_paused(tx, review.tenant)
     stage = Stage(tenant, tx.now, Standing(tenant, in_force.version, person), paused)
     return Scene(review, showing, stage, presser, await load_drafts(tx, review.id, presser.who))
 
@@ -82,28 +92,63 @@ def new_showing_id() -> str:
 
 def typed(draft: Draft) -> Typed:
     """A stored draft as the builders take it."""
-    return Typed(draft.decision, draft.message, draft.edited, draft.revision)
+    fields = tuple(sorted(draft.fields.items()))
+    return Typed(draft.decision, draft.message, draft.edited, draft.revision, fields)
 
 
 def draw_small(scene: Scene, action: Action, kind: DecisionType, *, banner: str | None = None) -> Drawn:
-    """The modal for a reason, an answer or an edit."""
+    """The modal for a reason or an answer."""
     showing_id = new_showing_id()
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
-    build = {DecisionType.REJECT: reject_modal, DecisionType.RESPOND: respond_modal, DecisionType.EDIT: edit_modal}[
-        kind
-    ]
-    rendered = build(view, typed(scene.draft(action)), banner=banner)
+    if kind is DecisionType.EDIT:
+        fields = views_of(fields_for(scene.review, action, scene.stage.tenant))
+        rendered = edit_modal(view, typed(scene.draft(action)), fields=fields, banner=banner)
+    else:
+        build = reject_modal if kind is DecisionType.REJECT else respond_modal
+        rendered = build(view, typed(scene.draft(action)), banner=banner)
     return _drawn(scene, rendered, showing_id, action=action)
 
 
-def draw_review(scene: Scene, action: Action, *, page: int = 0, banner: str | None = None) -> Drawn:
-    """One call in full, at one page; the page counts as seen once its showing is stored."""
+def draw_other_form(scene: Scene, action: Action, *, json: bool) -> Drawn:
+    """The edit in its other form; the draft that it shows is to be kept."""
+    draft = scene.draft(action)
+    fields = fields_for(scene.review, action, scene.stage.tenant)
+    draft = as_json(action, fields, draft) if json else as_fields(draft)
+    changed = {action.position: draft}
+    drawn = draw_small(replace(scene, drafts={**scene.drafts, **changed}), action, DecisionType.EDIT)
+    return replace(drawn, seen=changed)
+
+
+def draw_review(
+    scene: Scene, action: Action, *, page: int = 0, reveal: bool = False, banner: str | None = None
+) -> Drawn:
+    """One call in full, at one page; the page counts as seen once its showing is stored.
+
+    `reveal`: with what the policy hides, which goes into the record. Its pages are counted apart: they break elsewhere.
+    """
     showing_id = new_showing_id()
     draft = scene.draft(action)
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
-    rendered = review_modal(ReviewView(view, page, draft.seen, typed(draft), banner))
-    seen = replace(draft, seen=draft.seen | {rendered.page})
-    return replace(_drawn(scene, rendered, showing_id, action=action), seen={action.position: seen})
+    reveal = reveal and view.revealable
+    shift = REVEALED_AT if reveal else 0
+    seen = frozenset(one - shift for one in draft.seen if (one >= REVEALED_AT) is reveal)
+    rendered = review_modal(ReviewView(view, page, seen, typed(draft), banner, reveal=reveal))
+    kept = replace(draft, seen=draft.seen | {rendered.page + shift})
+    drawn = _drawn(scene, rendered, showing_id, action=action)
+    return replace(drawn, seen={action.position: kept}, event=REVEALED if reveal else "")
+
+
+def draw_result(scene: Scene, action: Action) -> Drawn | Refused:
+    """What is kept of a tool's answer, for those who may read it; goes into the record."""
+    settings = tool_settings(scene.stage.tenant, action.tool)
+    if not action.outcome_text or settings.result == "none":
+        return Refused(Refusal.GONE, action.position)
+    if not may_read_result(scene.review, action, scene.stage):
+        return Refused(Refusal.NOT_A_REVIEWER, action.position)
+    showing_id = new_showing_id()
+    view = call_view(scene.review, action, scene.stage, showing=showing_id)
+    text = hiding_of(action, settings.redact).text(action.outcome_text) or ""
+    return replace(_drawn(scene, result_modal(view, text), showing_id, action=action), event=RESULT_READ)
 
 
 def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:
@@ -131,7 +176,8 @@ def draw_confirm(scene: Scene, action: Action, final_args: str, *, banner: str |
     review = scene.review
     digest = call_digest(review.place, action.position, action.tool, final_args, action.allowed)
     view = call_view(review, action, scene.stage, showing=showing_id)
-    rendered = confirm_modal(view, final_args, showing=showing_id, digest=shown(digest), banner=banner)
+    masks = kept_hidden(action, final_args, tool_settings(scene.stage.tenant, action.tool).redact)
+    rendered = confirm_modal(view, final_args, showing=showing_id, digest=shown(digest), masks=masks, banner=banner)
     return _drawn(scene, rendered, showing_id, action=action, final_args=final_args)
 
 
@@ -162,14 +208,14 @@ def _drawn(
         review_id=review.id,
         position=action.position if action else None,
         kind=ShowingKind.MODAL,
-        digest=action.digest if action else review_digest(review),
+        digest=action.standing_digest if action else review_digest(review),
         offers=tuple(_offer(offer.position, offer.offered, complete=offer.complete) for offer in rendered.offers),
         user=scene.presser.user,
         final_args=final_args,
         page=rendered.page,
         at=scene.stage.now,
     )
-    return Drawn(rendered.view, showing)
+    return Drawn(rendered.view, showing, tenant=review.tenant)
 
 
 def _offer(position: int, kinds: tuple[str, ...], *, complete: bool) -> Offer:
@@ -178,12 +224,13 @@ def _offer(position: int, kinds: tuple[str, ...], *, complete: bool) -> Offer:
 
 def may_open(scene: Scene, action: Action | None, kind: DecisionType | None) -> Refused | None:
     """Why this person gets no view for this, or None. The same rules judge again when it is submitted."""
-    if scene.review.state is not ReviewState.OPEN:
+    stop = action is not None and kind is DecisionType.REJECT and is_stoppable(scene.review, action)
+    if scene.review.state is not ReviewState.OPEN and not stop:
         gone = scene.review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN)
         return Refused(Refusal.GONE if gone else Refusal.ALREADY_DECIDED)
     if action is None or kind is None:
         return None
-    if action.decision is not None:
+    if action.decision is not None and not stop:
         return Refused(Refusal.ALREADY_DECIDED, action.position, {"by": action.decision.by.user})
     if kind in offered(scene.review, action, scene.stage):
         return None

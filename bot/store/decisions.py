@@ -15,6 +15,7 @@ from sqlalchemy import delete, insert, select, update
 
 from bot.core.model import Action, Decision, Review, ReviewState
 from bot.store import audit
+from bot.store.approvals import approval_event, insert_approvals, void_approvals, voided_event
 from bot.store.engine import Tx
 from bot.store.reviews import make_move
 from bot.store.rows import DECISION, decision_of, decision_row
@@ -50,6 +51,32 @@ async def insert_decisions(
     return following
 
 
+async def record_approvals(
+    tx: Tx, review: Review, made: Sequence[Decision], *, voided: Sequence[int] = (), why: str = "replaced"
+) -> Review | None:
+    """Record approvals that do not decide by themselves, after those at `voided` have ceased to count.
+
+    None: the review changed since it was loaded.
+    """
+    if not made and not voided:
+        return review
+    actor = audit.slack_actor(made[-1].by) if made else audit.PLACET
+    events = [voided_event(review.tenant, review.id, position, why=why, actor=actor) for position in voided]
+    events += [approval_event(review.tenant, review.id, one) for one in made]
+    following = await _revised(tx, review, events)
+    if following is None:
+        return None
+    await void_approvals(tx, review.id, voided, why=why)
+    await insert_approvals(tx, review.id, made)
+    return following.evolve(actions=tuple(_approved(action, made, voided) for action in following.actions))
+
+
+def _approved(action: Action, made: Sequence[Decision], voided: Sequence[int]) -> Action:
+    kept = () if action.position in voided else action.approvals
+    added = tuple(one for one in made if one.position == action.position)
+    return replace(action, approvals=(*kept, *added))
+
+
 def _free(review: Review, decided: Sequence[Decision]) -> bool:
     positions = [made.position for made in decided]
     waiting = {action.position for action in review.undecided}
@@ -77,7 +104,11 @@ def _with(review: Review, made: Mapping[int, Decision | None]) -> Review:
 
 
 def _decided(action: Action, made: Mapping[int, Decision | None]) -> Action:
-    return replace(action, decision=made[action.position]) if action.position in made else action
+    if action.position not in made:
+        return action
+    decision = made[action.position]
+    # With its decision, a position loses every approval that led to it.
+    return replace(action, decision=decision, approvals=action.approvals if decision else ())
 
 
 async def _shown(tx: Tx, decided: Sequence[Decision]) -> dict[str, str]:
@@ -128,6 +159,7 @@ async def void_decisions(
     following = await _back(tx, review, events, why)
     if following is None:
         return None
+    await void_approvals(tx, review.id, [made.position for made in voided], why=why)
     marks = {"voided_at": tx.now, "voided_by": actor, "void_why": why}
     await tx.conn.execute(update(decisions).where(decisions.c.id.in_([made.id for made in voided])).values(**marks))
     return _with(following, {made.position: None for made in voided})

@@ -18,6 +18,7 @@ from bot.store.claims import Claim, adopt_orphan, claim_next, claim_of
 from bot.store.engine import Tx
 from bot.store.reviews import store_outcomes
 from bot.store.tables import UNKNOWN_REVIEW, dispatches, reviews
+from bot.store.tenants import is_paused
 from bot.store.transitions import Move, Standing, shift, standing
 
 __all__ = [
@@ -61,9 +62,12 @@ async def renew(tx: Tx, claim: Claim, *, lease_ms: int) -> Claim | None:
 
 
 async def arm(tx: Tx, claim: Claim, *, body_hash: str) -> Claim | None:
-    """Commit to sending: after this transaction the first byte may leave. None: it must not."""
+    """Commit to sending: after this transaction the first byte may leave. None: it must not.
+
+    A pause that came since the claim counts: this is the last place where it can.
+    """
     at = await standing(tx, claim.review_id)
-    if at is None or at.state is not ReviewState.CLAIMED:
+    if at is None or at.state is not ReviewState.CLAIMED or await is_paused(tx, claim.tenant):
         return None
     armed = {"attempt": dispatches.c.attempt + 1, "armed_at": tx.now, "alive_at": None, "sent_body_hash": body_hash}
     row = await _change(tx, claim, "claimed", state="armed", **armed)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
@@ -19,7 +19,7 @@ from bot.store.writing import upsert
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One call's draft. `seen`: pages of the full view that this person was shown."""
+    """One call's draft. `seen`: pages of the full view that this person was shown. `fields`: single arguments as typed."""
 
     digest: str
     decision: str | None = None
@@ -27,6 +27,7 @@ class Draft:
     edited: str | None = None
     revision: int = 0
     seen: frozenset[int] = frozenset()
+    fields: Mapping[int, str | None] = field(default_factory=dict)
 
 
 async def load_drafts(tx: Tx, review_id: str, who: Who) -> dict[int, Draft]:
@@ -52,10 +53,13 @@ def _write(draft: Draft) -> str:
             "edited": draft.edited,
             "revision": draft.revision,
             "seen": sorted(draft.seen),
+            "fields": {str(number): text for number, text in draft.fields.items()},
         }
     )
 
 
 def _read(content: str) -> Draft:
-    held = json.loads(content)
-    return Draft(**{**held, "seen": frozenset(held["seen"])})
+    """As another version may have written it: what is missing has its default, what is unknown is left."""
+    held = {name: value for name, value in json.loads(content).items() if name in Draft.__slots__}
+    fields = {int(number): text for number, text in held.get("fields", {}).items()}
+    return Draft(**{**held, "seen": frozenset(held.get("seen", ())), "fields": fields})

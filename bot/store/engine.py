@@ -8,7 +8,7 @@ Everything of the drivers that callers must survive becomes `StoreError` here; n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +112,7 @@ class Store:
                 yield Tx(conn, now + self.offset_ms, self.dialect)
                 await conn.commit()
             finally:
-                await asyncio.shield(conn.close())
+                await _finish(conn.close())
 
     async def _start(self, engine: AsyncEngine) -> tuple[AsyncConnection, int]:
         """Begin and read the clock; once more if the pool's connection had died with a restart of the database."""
@@ -126,14 +126,36 @@ class Store:
 
 
 async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, int]:
-    conn = await engine.connect()
+    opening = asyncio.ensure_future(_connect(engine))
+    try:
+        conn = await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # A connection that nobody waits for any more would be lost to its pool: take it, then give it back.
+        await asyncio.wait({opening})
+        if not opening.cancelled() and opening.exception() is None:
+            await _finish(opening.result().close())
+        raise
     try:
         await conn.begin()
         now = await conn.scalar(text(CLOCK[dialect]))
     except BaseException:
-        await asyncio.shield(conn.close())
+        await _finish(conn.close())
         raise
     return conn, int(now)
+
+
+async def _connect(engine: AsyncEngine) -> AsyncConnection:
+    return await engine.connect()
+
+
+async def _finish(closing: Coroutine[Any, Any, None]) -> None:
+    """Await to the end, also when the caller is cancelled meanwhile."""
+    task = asyncio.ensure_future(closing)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 def _gate(address: Address) -> AbstractAsyncContextManager[Any]:

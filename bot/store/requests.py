@@ -82,3 +82,8 @@ async def answer_of(tx: Tx, request_id: str) -> str | None:
     """The answer, None while the request waits."""
     told: str | None = await tx.conn.scalar(select(requests.c.answer).where(requests.c.id == request_id))
     return told
+
+
+async def untaken(tx: Tx, request_id: str) -> bool:
+    """Whether nobody has begun to carry the request out."""
+    return await tx.conn.scalar(select(requests.c.state).where(requests.c.id == request_id)) == "new"

@@ -16,7 +16,7 @@ from bot.store.address import SQLITE
 from bot.store.engine import Tx
 from bot.store.evidence import PRUNED
 from bot.store.registers import audit_events
-from bot.store.tables import ERASABLE, actions, decisions, drafts, messages, notices, reviews, showings
+from bot.store.tables import ERASABLE, actions, approvals, decisions, drafts, messages, notices, reviews, showings
 from bot.store.transitions import redraw
 
 # A chain whose beginning is taken daily, not event by event: each taking is an event itself.
@@ -47,6 +47,7 @@ async def _erase(tx: Tx, ids: list[str]) -> None:
     await _blank(tx, reviews, reviews.c.id.in_(ids), salt=b"", response_schema=None, erased_at=tx.now)
     await _blank(tx, actions, actions.c.review_id.in_(ids), args=None, description=None, outcome_text=None)
     await _blank(tx, decisions, decisions.c.review_id.in_(ids), final_args=None, message=None)
+    await _blank(tx, approvals, approvals.c.review_id.in_(ids), final_args=None)
     await _blank(tx, showings, showings.c.review_id.in_(ids), final_args=None)
     await tx.conn.execute(delete(drafts).where(drafts.c.review_id.in_(ids)))
     await redraw(tx, messages.c.review_id.in_(ids))

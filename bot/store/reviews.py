@@ -16,6 +16,7 @@ from sqlalchemy import Row, and_, insert, select, text, true, update
 from bot.core.model import Action, Decision, Outcome, Review, ReviewState
 from bot.core.review import TERMINAL
 from bot.store import audit
+from bot.store.approvals import load_approvals
 from bot.store.engine import Tx
 from bot.store.rows import DECISION, action_of, action_row, decision_of, review_of, review_row
 from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, decisions, reviews
@@ -108,8 +109,11 @@ async def _load(tx: Tx, *conditions: Any, limit: int | None = None) -> list[Revi
 async def _whole(tx: Tx, rows: Sequence[Any]) -> list[Review]:
     found: dict[str, list[Action]] = defaultdict(list)
     for start in range(0, len(rows), CHUNK):
-        for review_id, action in await _actions(tx, [row.id for row in rows[start : start + CHUNK]]):
-            found[review_id].append(action)
+        ids = [row.id for row in rows[start : start + CHUNK]]
+        approved = await load_approvals(tx, ids)
+        for review_id, action in await _actions(tx, ids):
+            approvals = approved.get((review_id, action.position))
+            found[review_id].append(replace(action, approvals=approvals) if approvals else action)
     return [review_of(row, found[row.id]) for row in rows]
 
 

@@ -110,6 +110,7 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         problem=row.problem,
         version=row.version,
         actions=tuple(actions),
+        erased_at=row.erased_at,
     )
 
 

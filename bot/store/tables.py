@@ -106,6 +106,24 @@ decisions = Table(
     partial("uq_decisions_active", "review_id", "position", where=ACTIVE_DECISION, unique=True),
 )
 
+approvals = Table(
+    "approvals",
+    metadata,
+    *key("id"),
+    _review(),
+    *numbers("position"),
+    *texts("type team user_id"),
+    *times("at"),
+    *texts("showing_id digest"),
+    *texts("final_args", null=True),
+    *literals("rule"),
+    *numbers("policy_version"),
+    *times("voided_at", null=True),
+    *literals("void_why", null=True),
+    Index("ix_approvals_review", "review_id", "at"),
+    partial("uq_approvals_active", "review_id", "position", "team", "user_id", where=ACTIVE_DECISION, unique=True),
+)
+
 deliveries = Table(
     "deliveries",
     metadata,

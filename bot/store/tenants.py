@@ -75,6 +75,12 @@ async def paused(tx: Tx) -> Mapping[str, Pause]:
     return {row.name: Pause(row.paused_by, row.paused_at) for row in found}
 
 
+async def is_paused(tx: Tx, tenant: str) -> bool:
+    """Whether this tenant is paused, by itself or with all."""
+    here = and_(tenants.c.name.in_((tenant, ALL)), tenants.c.paused_at.is_not(None))
+    return await tx.conn.scalar(select(tenants.c.name).where(here).limit(1)) is not None
+
+
 async def set_fault(tx: Tx, tenant: str, *, code: str, text: str = "") -> bool:
     """Mark what ails a tenant; True if it is news: it ailed from nothing, or from something else."""
     changes = {"fault_code": code, "fault_text": text, "fault_at": tx.now}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
@@ -19,6 +20,10 @@ from bot.settings import is_loopback
 from bot.web.intake import Intake
 from bot.web.limits import BodyLimit
 
+log = structlog.get_logger("placet")
+
+# Bolt takes the body apart, and raises on what Slack never sends, before it looks at the signature.
+UNREADABLE = (TypeError, ValueError, AttributeError, LookupError, RecursionError)
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
@@ -54,7 +59,11 @@ def create_web(endpoints: Endpoints) -> Starlette:
         async def slack_events(request: Request) -> Response:
             if not _tells_time(request):
                 return JSONResponse({"error": "invalid request"}, 401)
-            return await handler.handle(request)
+            try:
+                return await handler.handle(request)
+            except UNREADABLE as exc:
+                log.warning("A malformed request was refused.", action="malformed", kind=type(exc).__name__)
+                return JSONResponse({"error": "invalid request"}, 400)
 
         routes.append(Route("/slack/events", slack_events, methods=["POST"]))
     return Starlette(routes=routes, middleware=[Middleware(BodyLimit)])

@@ -20,7 +20,7 @@ from bot.store import decisions, dispatches, reviews, tenants
 from bot.store.dispatches import Claim
 from bot.work.attempt import Attempt, Bench, LeaseLost
 from bot.work.loops import Tasks
-from bot.work.recheck import Confirm, End, Holds, Rechecked, Void, Wait, recheck
+from bot.work.recheck import End, Holds, Rechecked, Sources, Void, Wait, recheck
 
 log = structlog.get_logger("placet")
 AT_ONCE = 16
@@ -32,7 +32,7 @@ class Dispatcher:
 
     bench: Bench
     policies: Policies
-    confirm: Confirm
+    sources: Sources
     owner: str
     tasks: Tasks
     changed: Callable[[], None]
@@ -73,18 +73,22 @@ class Dispatcher:
         async with self.bench.store.read() as tx:
             review = await reviews.load_review(tx, claim.review_id)
             in_force = await self.policies.in_force(tx)
+            paused = await tenants.is_paused(tx, claim.tenant)
             now = tx.now
         tenant = in_force.tenant(claim.tenant)
         if review is None:
             raise LeaseLost
-        if claim.state == "claimed":
+        if claim.state == "claimed" and paused:
+            # Claimed before the pause, maybe by a worker that died since.
+            await self._put_back(claim, review, Wait("paused", 1_000))
+        elif claim.state == "claimed":
             await self._start(claim, review, in_force, now)
         elif tenant is not None:
             await self._resume(claim, review, tenant)
         # Without its tenant nobody can ask the server; the row waits, and the lease runs out, until an operator acts.
 
     async def _start(self, claim: Claim, review: Review, in_force: InForce, now: int) -> None:
-        result = await recheck(review, in_force, self.confirm, expired=claim.expiry, now=now)
+        result = await recheck(review, in_force, self.sources, expired=claim.expiry, now=now)
         if not isinstance(result, Holds):
             await self._put_back(claim, review, result)
             return

@@ -27,18 +27,24 @@ class Loop:
         self.name = name
         self._step, self._every = step, every
         self._woken = asyncio.Event()
+        self._stopping = False
         self._failures = 0
 
     def wake(self) -> None:
         """Hint that there is something to do."""
         self._woken.set()
 
+    def stop(self) -> None:
+        """Let the step that runs come to its end, and begin no other."""
+        self._stopping = True
+        self._woken.set()
+
     async def run(self) -> None:
-        """Run until cancelled."""
-        while True:
+        """Run until stopped."""
+        while not self._stopping:
             self._woken.clear()
             more = await self._guarded()
-            if more:
+            if more or self._stopping:
                 continue
             pause = min(self._every * 2**self._failures, LONGEST_PAUSE_S) if self._failures else self._every
             with contextlib.suppress(TimeoutError):

@@ -6,14 +6,16 @@ to decide passes meanwhile, the review expires. This module must not send anythi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.authority import Standing, authority_for
+from bot.authority import FRESH_MS, SAME, Same, Standing, authority_for
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
-from bot.core.model import Action, Decision, Review, ReviewState, Who
+from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Who
 from bot.core.policy import Person, TenantPolicy, tool_settings
 from bot.core.policy_match import matches
+from bot.core.quorum import RUNS_THE_TOOL, enough, stand_behind
+from bot.errors import AgentError
 from bot.policies import InForce
 from bot.slack.people import CannotTell
 
@@ -21,6 +23,16 @@ WAIT_MS = 5_000
 
 # (tenant, person, not older than) -> what Slack says now; raises `CannotTell`.
 Confirm = Callable[[TenantPolicy, Who, int], Awaitable[Person]]
+# (review, tenant) -> whom the thread's metadata names now; raises `AgentError`.
+AskRequester = Callable[[Review, TenantPolicy], Awaitable[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where live facts come from: Slack for people, the agent server for the requester."""
+
+    confirm: Confirm
+    requester: AskRequester
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,7 @@ def moved(review: Review, tenant: TenantPolicy) -> bool:
     return not same_place or not any(matches(pattern, target.identity) for pattern in agent.users)
 
 
-async def recheck(review: Review, in_force: InForce, confirm: Confirm, *, expired: bool, now: int) -> Rechecked:
+async def recheck(review: Review, in_force: InForce, sources: Sources, *, expired: bool, now: int) -> Rechecked:
     """Judge a claimed review against the policy in force and live facts.
 
     `expired`: the review came here because nobody decided in time, so Placet rejects every position.
@@ -79,12 +91,24 @@ async def recheck(review: Review, in_force: InForce, confirm: Confirm, *, expire
     if review.decide_by is not None and now >= review.decide_by:
         return End(ReviewState.EXPIRED, "not_in_time")
     try:
-        refuted = await _refuted(review, Standing(tenant, in_force.version, Person(None, "")), confirm)
+        fresh = Sources(_since(now - FRESH_MS, sources.confirm), sources.requester)
+        refuted = await _refuted(review, Standing(tenant, in_force.version, Person(None, "")), fresh)
     except CannotTell:
         return Wait("cannot_confirm")
+    except AgentError:
+        return Wait("agent_unreachable")
     if refuted:
         return Void(refuted, "voided_authority")
     return _answer(review, tenant)
+
+
+def _since(floor: int, confirm: Confirm) -> Confirm:
+    """Younger than the decision is not enough where it waited for long: what is known must be fresh as well."""
+
+    async def asked(tenant: TenantPolicy, who: Who, since: int) -> Person:
+        return await confirm(tenant, who, max(since, floor))
+
+    return asked
 
 
 def _expired(review: Review, tenant: TenantPolicy) -> Rechecked:
@@ -104,19 +128,37 @@ def _answer(review: Review, tenant: TenantPolicy) -> Rechecked:
         return Void(tuple(action.position for action in review.actions), "voided_unsendable")
 
 
-async def _refuted(review: Review, basis: Standing, confirm: Confirm) -> tuple[int, ...]:
-    """Positions whose author may no longer take the decision that stands there."""
+async def _refuted(review: Review, basis: Standing, sources: Sources) -> tuple[int, ...]:
+    """Positions whose decision does not hold any more: too few people stand behind it, or one of them may not now."""
     refuted: list[int] = []
-    for decision in _decisions(review.actions):
-        person = await confirm(basis.tenant, decision.by, decision.at)
-        if person.unconfirmed:
-            raise CannotTell
-        ask = authority_for(review, Standing(basis.tenant, basis.policy_version, person))
-        action = review.actions[decision.position]
-        if not ask(action, decision.type, decision.final_args).allowed:
-            refuted.append(decision.position)
+    requester = await _requester(review, basis.tenant, sources)
+    for action in review.actions:
+        behind = stand_behind(action)
+        few = _runs(action) and not enough(behind, tool_settings(basis.tenant, action.tool).approvals)
+        if few or not all([await _holds(review, one, basis, sources, requester=requester) for one in behind]):
+            refuted.append(action.position)
     return tuple(refuted)
 
 
-def _decisions(actions: Sequence[Action]) -> list[Decision]:
-    return [action.decision for action in actions if action.decision is not None]
+async def _holds(
+    review: Review, made: Decision, basis: Standing, sources: Sources, *, requester: str | Same | None
+) -> bool:
+    person = await sources.confirm(basis.tenant, made.by, made.at)
+    if person.unconfirmed:
+        raise CannotTell
+    ask = authority_for(review, Standing(basis.tenant, basis.policy_version, person), requester)
+    return ask(review.actions[made.position], made.type, made.final_args).allowed
+
+
+def _runs(action: Action) -> bool:
+    return action.decision is not None and action.decision.type in RUNS_THE_TOOL
+
+
+async def _requester(review: Review, tenant: TenantPolicy, sources: Sources) -> str | Same | None:
+    """Read again only where a tool's own rule about its requester decides something."""
+    ruled = any(
+        tool_settings(tenant, action.tool).requester_may is not None
+        for action in review.actions
+        if action.decision is not None and action.decision.type is not DecisionType.REJECT
+    )
+    return await sources.requester(review, tenant) if ruled else SAME

@@ -77,6 +77,11 @@ class Watcher:
         """Ask for one thread to be read at the next step."""
         self._hints[(tenant, identity, thread_id)] = None
 
+    async def read(self, tenant: TenantPolicy, identity: str, thread_id: str, *, version: int) -> None:
+        """Read one thread now, whatever is known of it. Raises `AgentError`."""
+        target = target_of(tenant, identity)
+        await self._read(Post(tenant, target, self.agents.client(target, tenant), version), thread_id)
+
     async def step(self) -> bool:
         """Start a round for every tenant that is not in one: a server that hangs delays nobody else's."""
         async with self.store.read() as tx:

@@ -9,9 +9,12 @@ import asyncio
 import json
 from typing import Any
 
+from sqlalchemy import select
+
 from bot.sandbox.slack.records import Channel, Person
 from bot.store import messages, people, tenants
-from tests.office import CHANNEL, CLEO, WHO, Office, policy_text
+from bot.store.registers import audit_events
+from tests.office import CHANNEL, CLEO, Office, policy_text
 from tests.wiretap import Heard, resumes
 
 TENANT = "demo"
@@ -56,18 +59,21 @@ async def rewrite(office: Office, **lines: str) -> None:
 # -- the agent's side
 
 
-async def start(office: Office, assistant: str, given: dict[str, Any], *, user: str = CLEO) -> str:
-    """Start any assistant on a new thread, wait until it pauses, tell the bot."""
-    made = await office.agents.post("/threads", json={"metadata": {"slack_user": user}}, headers=WHO)
+async def start(
+    office: Office, assistant: str, given: dict[str, Any], *, user: str = CLEO, identity: str = "approvals"
+) -> str:
+    """Start any assistant on a new thread."""
+    headers = {"X-User-Id": identity}
+    made = await office.agents.post("/threads", json={"metadata": {"slack_user": user}}, headers=headers)
     thread = str(made.raise_for_status().json()["thread_id"])
-    await run_on(office, thread, {"assistant_id": assistant, "input": given})
-    await paused(office, thread)
+    await run_on(office, thread, {"assistant_id": assistant, "input": given}, identity=identity)
     return thread
 
 
-async def run_on(office: Office, thread: str, body: dict[str, Any]) -> None:
+async def run_on(office: Office, thread: str, body: dict[str, Any], *, identity: str = "approvals") -> None:
     """Start a run as some other client of the agent server would."""
-    (await office.agents.post(f"/threads/{thread}/runs", json=body, headers=WHO)).raise_for_status()
+    answer = await office.agents.post(f"/threads/{thread}/runs", json=body, headers={"X-User-Id": identity})
+    answer.raise_for_status()
 
 
 async def paused(office: Office, thread: str) -> None:
@@ -207,3 +213,11 @@ async def decide_in_modal(office: Office, user: str, card: dict[str, Any], kind:
     answer = await office.click(user, card, f"decide.{kind}")
     field = next(block["block_id"] for block in answer["view"]["blocks"] if block["type"] == "input")
     return await office.submit(user, {field: text})
+
+
+async def refusals(office: Office) -> list[tuple[str, str]]:
+    """Every refused press in the record: who, and for what reason."""
+    columns = select(audit_events.c.actor, audit_events.c.content).where(audit_events.c.kind == "press.refused")
+    async with office.stores[0].read() as tx:
+        rows = (await tx.conn.execute(columns.order_by(audit_events.c.id))).all()
+    return [(row.actor.rpartition("/")[2], json.loads(row.content)["reason"]) for row in rows]

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -25,7 +26,7 @@ from bot.store import messages, tenants
 from bot.store.opening import open_store
 from bot.store.registers import audit_events
 from tests.cases.agent_relay import Relay, relaying
-from tests.office import ADA, CHANNEL, AgentServer, Office, local_agent, open_office, policy_text
+from tests.office import ADA, CHANNEL, FROZEN_S, AgentServer, Office, local_agent, open_office, policy_text
 
 TEAM = "T0DEMO"
 # Patient people: on a busy machine nothing of Slack's three seconds is what a case is about, unless it says so.
@@ -96,6 +97,7 @@ async def restarted(office: Office, folder: Path, *, crash: bool = False, lease_
     """End the office's only replica and start another on the same database; Slack speaks to that one."""
     await (crashed(office.replicas[0]) if crash else office.replicas[0].stop())
     placet = await compose(office.settings, await open_store(database_in(folder)), lease_ms=lease_ms)
+    placet.agents.doorway = replace(placet.agents.doorway, frozen=FROZEN_S)
     async with serving(placet.web) as url, httpx.AsyncClient(base_url=url, timeout=30) as bot:
         if office.world.app.transport == "http":
             office.world.listen_at(f"{url}/slack/events")
@@ -120,6 +122,29 @@ async def opened(office: Office, user: str, card: dict[str, Any], action_id: str
     answer = await office.click(user, card, action_id, **more)
     assert answer["view"] is not None, answer
     return dict(answer["view"])
+
+
+async def edited(office: Office, user: str, card: dict[str, Any], arguments: str) -> dict[str, Any]:
+    """Press Edit, type all arguments as JSON, submit; the window then shows the difference and waits for its approval."""
+    view = await opened(office, user, card, "decide.edit")
+    if not fields(view, "e"):
+        as_json = next(block["block_id"] for block in view["blocks"] if "edit.json" in json.dumps(block))
+        view = (await office.press(user, view, "edit.json", as_json))["view"]
+    answer = await office.submit(user, {fields(view, "e")[0]: arguments})
+    assert answer["view"]["callback_id"] == "edit.confirm", answer
+    return dict(answer["view"])
+
+
+def fields(view: dict[str, Any], kind: str) -> list[str]:
+    """The block ids of a modal's inputs of one kind: `d` a decision, `m` a message, `e` JSON text."""
+    inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+    return [block_id for block_id in inputs if block_id.startswith(f"{kind}.")]
+
+
+async def said(office: Office, user: str, card: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
+    """Press Reject or Respond and say this."""
+    view = await opened(office, user, card, f"decide.{kind}")
+    return await office.submit(user, {fields(view, "m")[0]: text})
 
 
 async def modal(office: Office, user: str) -> dict[str, Any]:

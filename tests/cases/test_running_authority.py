@@ -18,14 +18,15 @@ from tests.cases.running import (
     button,
     change,
     decisions,
+    edited,
     events,
     forge,
     office_in,
     opened,
     press_of,
-    recorded,
     relayed_office_in,
     rows_of,
+    said,
 )
 from tests.office import ADA, BEN, CHANNEL, GUS, buttons, policy_text
 
@@ -120,8 +121,7 @@ async def test_case_037_a_removal_that_slack_never_told_is_found_before_anything
     async with office_in(tmp_path, reviewers=ONLY_GROUP) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.edit")
-        await opened(office, BEN, card, "decide.edit")
-        await office.submit(BEN, {"e.0": '{"user_id": "u_1"}'})
+        await edited(office, BEN, card, '{"user_id": "u_1", "reason": "x"}')
 
         await change(office, "people", id=BEN, groups=[], silent=True)
         await office.submit(BEN)
@@ -229,8 +229,6 @@ async def test_case_042_a_request_that_slack_did_not_sign_just_now_is_turned_awa
         body = urlencode({"payload": json.dumps(payload)})
         secret = office.settings.slack_signing_secret
         good = signed_by(secret, body)
-        before = await recorded(office)
-
         bad = [
             {},
             {**good, "X-Slack-Signature": ""},
@@ -247,7 +245,7 @@ async def test_case_042_a_request_that_slack_did_not_sign_just_now_is_turned_awa
         answers = [await office.bots[0].post("/slack/events", content=body, headers={**form, **one}) for one in bad]
 
         assert [answer.status_code for answer in answers] == [401] * len(bad)
-        assert await recorded(office) == before
+        assert await events(office, "decision.made", "press.refused") == []
         assert await undecided(office, thread)
 
 
@@ -255,31 +253,26 @@ async def test_case_043_an_edit_cannot_name_another_tool(tmp_path):
     async with relayed_office_in(tmp_path) as (office, relay):
         thread = await office.propose("email")
         card = await office.card("send_email", button="decide.edit")
-        view = await opened(office, ADA, card, "decide.edit")
-        inputs = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+        view = await edited(office, ADA, card, '{"to": "b@example.com", "subject": "s", "body": "b"}')
 
-        smuggled = '{"to": "b@example.com", "subject": "s", "body": "b"}'
-        values = {
-            "e.0": {"json": {"type": "plain_text_input", "value": smuggled}},
+        smuggled = {
             "name": {"name": {"type": "plain_text_input", "value": "execute_sql"}},
-            "e.0.1": {"tool": {"type": "plain_text_input", "value": "execute_sql"}},
+            "f.0.99": {"value": {"type": "plain_text_input", "value": "execute_sql"}},
         }
         submission = {
             "type": "view_submission",
             "team": {"id": TEAM},
             "user": {"id": ADA, "team_id": TEAM},
-            "view": {**view, "state": {"values": values}},
+            "view": {**view, "state": {"values": smuggled}},
+            "edited_action": {"name": "execute_sql", "args": {}},
         }
-        confirm = (await forge(office, submission)).json()["view"]
-        confirm = {**confirm, "id": view["id"], "state": {"values": {}}, "private_metadata": confirm["private_metadata"]}
-        await forge(office, {**submission, "view": confirm})
+        await forge(office, submission)
         await office.settled(thread)
 
-        assert inputs == ["e.0"]
         (sent,) = relay.resumes
         ((answer,),) = [tree["decisions"] for tree in sent["command"]["resume"].values()]
-        assert answer["edited_action"]["name"] == "send_email"
         assert set(answer["edited_action"]) == {"name", "args"}
+        assert answer["edited_action"]["name"] == "send_email"
         assert office.ran(thread) == ["send_email"]
 
 
@@ -292,8 +285,7 @@ async def test_case_046_who_started_the_run_may_reject_its_call_and_nothing_else
         assert "You started this run" in await office.told(ADA)
         await office.click(ADA, card, "decide.edit", wait_s=0)
         refused = await undecided(office, thread)
-        await opened(office, ADA, card, "decide.reject")
-        await office.submit(ADA, {"m.0": "Mine, and wrong."})
+        await said(office, ADA, card, "reject", "Mine, and wrong.")
         await office.settled(thread)
 
         assert refused

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cases.running import approve, button, decisions, forge, office_in, opened, press_of
+from tests.cases.running import approve, button, decisions, forge, office_in, opened, press_of, said
 from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio
@@ -71,8 +71,7 @@ async def test_case_032_a_reason_that_a_reviewer_typed_mentions_nobody_either(tm
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.reject")
 
-        await opened(office, ADA, card, "decide.reject")
-        await office.submit(ADA, {"m.0": HOSTILE})
+        await said(office, ADA, card, "reject", HOSTILE)
         await office.settled(thread)
         settled = await office.card("Rejected", without="decide.reject")
 

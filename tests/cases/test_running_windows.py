@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.cases.running import calls, change, decisions, deliveries, events, modal, office_in, opened, relayed_office_in
+from tests.cases.running import calls, change, decisions, deliveries, edited, events, modal, office_in, opened, relayed_office_in, said
 from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
@@ -80,8 +80,7 @@ async def test_case_062_a_submission_is_answered_before_the_agent_server_is_aske
         slow = asyncio.Event()
         relay.order(until=slow)
 
-        await opened(office, ADA, card, "decide.reject")
-        closed = await office.submit(ADA, {"m.0": "Not this one."})
+        closed = await said(office, ADA, card, "reject", "Not this one.")
         waited = (await office.review(thread)).state.value
         slow.set()
         await office.settled(thread)
@@ -90,16 +89,14 @@ async def test_case_062_a_submission_is_answered_before_the_agent_server_is_aske
         assert closed["view"] is None
         assert waited in ("decided", "claimed", "armed")
         assert len(relay.resumes) == 1
-        bodies = [delivery["payload"]["type"] for delivery in await deliveries(office, "view_submission")]
-        assert bodies == ["view_submission"]
+        assert [delivery["status"] for delivery in await deliveries(office, "view_submission")] == [200]
 
 
 async def test_case_062_whoever_submits_again_after_trouble_connecting_sends_nothing_twice(tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.edit")
-        await opened(office, ADA, card, "decide.edit")
-        await office.submit(ADA, {"e.0": '{"user_id": "u_7", "reason": "asked twice"}'})
+        await edited(office, ADA, card, '{"user_id": "u_7", "reason": "asked twice"}')
 
         await office.fault("deliver.view_submission", drop="after")
         first = await office.submit(ADA)
@@ -117,10 +114,9 @@ async def test_case_062_a_submission_that_arrives_late_is_decided_and_its_repeti
     async with office_in(tmp_path) as office:
         thread = await office.propose("ask")
         card = await office.card("ask_user", button="decide.respond")
-        await opened(office, ADA, card, "decide.respond")
 
         await office.fault("deliver.view_submission", dup=True)
-        closed = await office.submit(ADA, {"m.0": "EU"})
+        closed = await said(office, ADA, card, "respond", "EU")
         await office.settled(thread)
 
         assert closed["view"] is None

@@ -38,6 +38,7 @@ OF_NO_PRESS = frozenset({Why.ALLOWED, Why.NOT_AN_OPERATOR})
 # What only the policy says, through the authority that `decide` asks.
 OF_THE_POLICY = frozenset(Refusal(why.value) for why in set(Why) - OF_NO_PRESS) - {Refusal.DECISION_NOT_ALLOWED}
 # Said where a decision is taken back, where a view could not be opened in time, and where we failed: never by `decide`.
+OF_THE_QUORUM = frozenset({Refusal.ALREADY_APPROVED})
 OF_THE_EDGE = frozenset({Refusal.NOT_AUTHOR, Refusal.TOO_SLOW, Refusal.INTERNAL})
 
 
@@ -177,7 +178,7 @@ def test_a_policy_that_gives_no_reason_means_not_a_reviewer():
 
 
 def test_every_reason_is_given_by_the_core_the_policy_or_the_edge():
-    assert {reason for reason, _, _ in CASES} | OF_THE_POLICY | OF_THE_EDGE == set(Refusal)
+    assert {reason for reason, _, _ in CASES} | OF_THE_POLICY | OF_THE_EDGE | OF_THE_QUORUM == set(Refusal)
 
 
 def test_every_reason_of_the_policy_is_a_reason_to_refuse():

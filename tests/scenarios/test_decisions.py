@@ -97,7 +97,8 @@ async def test_a_batch_is_decided_in_its_modal_and_leaves_in_request_order(offic
         opened = await office.click(ADA, root, "review.open")
         view = opened["view"]
         await office.press(ADA, view, "decision", "d.1", value="reject")
-        await office.submit(ADA, {"d.0": "approve", "d.1": "reject", "m.1": "too broad", "m.2": "EU"})
+        sent = await office.submit(ADA, {"d.0": "approve", "d.1": "reject", "m.1": "too broad", "m.2": "EU"})
+        assert (sent["view"], sent["errors"], sent["error"]) == (None, {}, None)
         await office.settled(thread)
 
         assert sorted(office.ran(thread)) == ["disable_user", "read_data"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.sandbox.page.names import Names
 from bot.sandbox.page.sight import Sight
-from bot.sandbox.slack.lookup import find_channel, find_person
+from bot.sandbox.slack.lookup import NotThere, find_person
 from bot.sandbox.slack.records import Channel, Ephemeral, Json, Message, Person, View
 from bot.sandbox.slack.world import World
 
@@ -97,7 +97,7 @@ def screen_of(world: World, *, user: str | None, place: str | None, asker: str) 
     me = find_person(world, user) if user else _first_reviewer(world)
     names = Names(world)
     places = tuple(_places(world, me))
-    here = None if place == HOME else _place(world, find_channel(world, place or places[0].id))
+    here = None if place == HOME else _here(places, place or places[0].id)
     messages = tuple(_messages(world, me, here.id))[-MOST:] if here else ()
     everybody = tuple(_someone(world, person, asker) for person in world.people.values() if not person.is_bot)
     return Screen(
@@ -139,6 +139,13 @@ def _places(world: World, me: Person) -> Iterable[Place]:
     seen = [channel for channel in world.channels.values() if channel.kind == "public" or me.id in channel.members]
     ordered = sorted(seen, key=lambda channel: (channel.kind == "im", not channel.members & bots, channel.name))
     return (_place(world, channel) for channel in ordered)
+
+
+def _here(places: tuple[Place, ...], wanted: str) -> Place:
+    for place in places:
+        if place.id == wanted:
+            return place
+    raise NotThere(f"no channel {wanted!r} to be seen", [place.id for place in places])
 
 
 def _place(world: World, channel: Channel) -> Place:

@@ -19,5 +19,5 @@ class Rules:
     stack: int = 3
     strict_rates: bool = False
     block_mismatch: bool = False
-    quiet_seconds: float = 0.4
+    quiet_seconds: float = 0.8
     opening_seconds: float = 3.0

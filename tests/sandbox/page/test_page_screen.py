@@ -139,6 +139,17 @@ async def test_an_archived_channel_and_a_direct_message_are_listed():
     assert "placet APP" not in for_ada
 
 
+async def test_a_direct_message_is_shown_to_nobody_else_and_left_behind_with_the_person():
+    async with open_page() as page:
+        ts = await page.call("chat.postMessage", channel="U0BEN", text="for Ben")
+        drawn = await page.page(as_="U0BEN", in_=ts["channel"])
+        refused = await page.http.get("/", params={"as": "U0ADA", "in": ts["channel"]})
+
+    assert "for Ben" in words(drawn)
+    assert part(drawn, "a", class_="person", href=f"?as=U0ADA&amp;in={CHANNEL}")
+    assert refused.status_code == 404
+
+
 FORM = [
     section("About it"),
     field_block("one", "Short", text_input(initial_value="first", placeholder=plain("A word"), focus_on_load=True)),

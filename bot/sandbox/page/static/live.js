@@ -6,17 +6,20 @@ import { morph } from "./morph.js";
 import { refreshPanel } from "./panel.js";
 import { localise } from "./times.js";
 
-const PATIENCE_S = 2;
+// Shorter than the grace that the demo gives open requests when it stops.
+const PATIENCE_S = 0.8;
+const QUIET_ROUNDS = 3;
 const NEAR_END = 80;
 let asked = 0;
 let drawn = 0;
 
-// Draw the page anew. Answers that come late, after a newer one, are dropped.
+// Draw the page anew, if it can be had. Answers that come late, after a newer one, are dropped.
 export async function refresh() {
   const turn = ++asked;
-  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+  if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (!answer.ok || turn < drawn) return;
+  if (turn < drawn) return;
   drawn = turn;
   take(fresh);
 }
@@ -64,15 +67,18 @@ export function listen() {
   });
 }
 
+// The panel also shows what rings no bell here, such as a tool that ran; so it is asked for in quiet times as well.
 export async function follow() {
   let seen = Number(document.body.dataset.seen);
+  let quiet = 0;
   for (;;) {
     try {
       const answer = await fetch(`/sandbox/changes?seen=${seen}&wait_s=${PATIENCE_S}`);
       const now = (await answer.json()).seen;
+      quiet = now === seen ? quiet + 1 : 0;
       if (now !== seen) await refresh();
       seen = now;
-      await refreshPanel();
+      if (quiet % QUIET_ROUNDS === 0) await refreshPanel();
       document.body.removeAttribute("data-lost");
     } catch {
       document.body.setAttribute("data-lost", "");

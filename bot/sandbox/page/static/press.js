@@ -37,6 +37,7 @@ async function press(element, value, source) {
   if (element.getAttribute("aria-busy") === "true") return;
   if (!(await confirmed(element))) return;
   openLink(element.dataset.url);
+  element.closest(".overflow")?.removeAttribute("open");
   element.setAttribute("aria-busy", "true");
   tell("");
   cameFrom(source);

@@ -1,0 +1,148 @@
+"""Unknown outcomes, looked at again on a schedule: sent once, never sent again, settled by what the thread shows.
+
+The first look at each also raises its alarm, once: in the log, in a counter, and beside the card. What a look proves is
+judged where every look is; here only a verdict that ends the matter moves the review.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import structlog
+
+from blocks import reasons
+from bot.agent.pool import Agents
+from bot.core.decision import UnsendableAnswer, rejections
+from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind, judge
+from bot.core.model import Outcome, Review, ReviewState
+from bot.core.policy import TenantPolicy
+from bot.errors import AgentError
+from bot.metrics import ALARMS
+from bot.policies import InForce, Policies
+from bot.store import dispatches, messages, notices, reviews
+from bot.store.dispatches import Claim
+from bot.store.engine import Store, Tx
+from bot.store.settling import Settlement, settle
+from bot.work.attempt import ENDINGS
+from bot.work.looking import observe, results_of
+
+log = structlog.get_logger("placet")
+EVERY_MS = 60_000
+BATCH = 20
+ALARM = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknowns:
+    """One replica's re-checker; the store lets each review be looked at by one of them."""
+
+    store: Store
+    policies: Policies
+    agents: Agents
+    changed: Callable[[], None]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    async def step(self) -> bool:
+        """Look at what is due; answers whether there may be more."""
+        async with self.store.begin() as tx:
+            due = await dispatches.unknown_due(tx, every_ms=EVERY_MS, limit=BATCH)
+            in_force = await self.policies.in_force(tx)
+        for claim in due:
+            await self._one(claim, in_force)
+        return len(due) == BATCH
+
+    async def _one(self, claim: Claim, in_force: InForce) -> None:
+        tenant = in_force.tenant(claim.tenant)
+        async with self.store.begin() as tx:
+            review = await reviews.load_review(tx, claim.review_id)
+            if review is not None and await dispatches.raise_alarm(tx, claim, alarm=ALARM):
+                await _alarm(tx, review, tenant)
+        if review is None or tenant is None:
+            return
+        try:
+            found = await self.look(review, claim, tenant)
+        except AgentError as exc:
+            log.warning("An unknown outcome stays so.", action="agent_fault", review=review.id, fault=str(exc))
+            return
+        if found is not None and await self._settled(review, found):
+            self.changed()
+
+    async def look(self, review: Review, claim: Claim, tenant: TenantPolicy) -> Settlement | None:
+        """What the thread shows now, where a second look bears it out; None: still unknown. Raises `AgentError`."""
+        first = await self._glance(review, claim, tenant)
+        ending = ENDINGS.get(first[0].kind)
+        if ending is None or ending[0] is ReviewState.UNKNOWN:
+            return None
+        if first[0].kind in SECOND_LOOK:
+            await self.sleep(SECOND_LOOK[first[0].kind])
+            if (await self._glance(review, claim, tenant))[0].kind is not first[0].kind:
+                return None
+        outcomes = _outcomes(*first, expiry=claim.expiry)
+        return Settlement(*ending, outcomes=outcomes, content={"verdict": first[0].kind.value})
+
+    async def waits(self, review: Review, claim: Claim, tenant: TenantPolicy) -> bool:
+        """Whether the call still waits as it was shown, with no trace of an answer. Raises `AgentError`."""
+        return (await self._glance(review, claim, tenant))[0].kind is VerdictKind.ABSENT
+
+    async def _glance(
+        self, review: Review, claim: Claim, tenant: TenantPolicy
+    ) -> tuple[Verdict, tuple[str | None, ...]]:
+        client = self.agents.client(review.target, tenant)
+        review = _as_sent(review, claim)
+        look = await client.look(review.thread_id)
+        results = results_of(review, look.state)
+        ours = any(run.dispatch == claim.dispatch_id for run in look.runs)
+        told = all(result is not None for result in results)
+        history = await client.history(review.thread_id) if told and not ours else ()
+        # The dispatch is closed; what matters here is whether the server ever named a run of ours.
+        taken = replace(claim, state="accepted") if claim.run_id else claim
+        texts = tuple(result.text if result else None for result in results)
+        return judge(observe(review, taken, look, history)), texts
+
+    async def _settled(self, review: Review, made: Settlement) -> bool:
+        async with self.store.begin() as tx:
+            current = await reviews.load_review(tx, review.id, lock=True)
+            if current is None or current.state is not ReviewState.UNKNOWN:
+                return False
+            return await settle(tx, current, made) is not None
+
+
+def _as_sent(review: Review, claim: Claim) -> Review:
+    """The review with the answer that left us: after its time was up that was a rejection of everything."""
+    if not claim.expiry:
+        return review
+    try:
+        return rejections(review)
+    except UnsendableAnswer:
+        return review
+
+
+def _outcomes(
+    verdict: Verdict, texts: tuple[str | None, ...], *, expiry: bool
+) -> dict[int, tuple[Outcome, str | None]]:
+    known = {position: outcome for position, outcome in enumerate(verdict.outcomes) if outcome is not None}
+    return {position: (_named(outcome, expiry=expiry), texts[position]) for position, outcome in known.items()}
+
+
+def _named(outcome: Outcome, *, expiry: bool) -> Outcome:
+    return Outcome.EXPIRED if expiry and outcome is Outcome.REJECTED else outcome
+
+
+async def _alarm(tx: Tx, review: Review, tenant: TenantPolicy | None) -> None:
+    """Say once that somebody must look."""
+    ALARMS.labels(kind=ALARM).inc()
+    log.error("Nobody can tell whether a call ran.", action="unknown_outcome", review=review.id, why=review.why)
+    if tenant is None:
+        return
+    cards = await messages.messages_of(tx, review.id)
+    await notices.add_notice(
+        tx,
+        tenant=review.tenant,
+        channel=cards[0].channel if cards else tenant.slack_channel,
+        user=None,
+        thread_ts=cards[0].ts if cards else None,
+        text=reasons.UNKNOWN_ALARM.format(review=review.id),
+        key=f"{ALARM}:{review.id}",
+    )
