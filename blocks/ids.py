@@ -20,6 +20,7 @@ EDIT_BACK: Final = "edit.back"
 EDIT_AS_JSON: Final = "edit.json"
 EDIT_AS_FIELDS: Final = "edit.fields"
 TAKE_BACK: Final = "decision.take_back"
+HOME_PAGE: Final = "home.page"
 REVEAL: Final = "review.reveal"
 RESULT: Final = "result.open"
 

@@ -203,6 +203,35 @@ NOTHING_CHANGED: Final = "Nothing was changed."
 WILL_RUN: Final = "Will run with"
 EXACTLY_THIS: Final = "Digest of exactly this: {digest}"
 
+# One person's own queue: the Home tab and the command.
+AWAITS: Final = "Awaiting you: {calls}"
+NOTHING_AWAITS: Final = "Nothing awaits you"
+NOTHING_MORE: Final = "Every call that you may decide is decided."
+LATELY: Final = "What you decided lately"
+QUEUE_MORE: Final = "and {count} more. The Home tab of this app shows all of them."
+QUEUE_WHERE: Final = "Decide them in the channel or in the Home tab of this app."
+NO_RIGHTS: Final = "You may decide nothing here, because no rule of the policy makes you a reviewer. {ask}"
+ASK_OPERATOR: Final = "Ask an operator: {people}."
+ASK_SOMEBODY: Final = "Ask whoever runs Placet here."
+NOT_SURE: Final = "Slack could not be asked just now what you may decide. Come back in a minute."
+NO_TENANT_HERE: Final = "Placet serves no tenant in this workspace. Ask whoever runs it."
+WHO_DECIDES: Final = "Who may decide"
+WHO_NOBODY: Final = "Nobody may decide this tool here."
+WHO_IN: Final = "In {tenant}:"
+WHO_QUORUM: Final = "{number} people must approve."
+HELP: Final = (
+    "`/approvals` lists the calls that await you.\n"
+    "`/approvals who TOOL` says who may decide a tool, and by which rule.\n"
+    "`/approvals help` shows this."
+)
+NOT_A_COMMAND: Final = "This is no command of mine."
+WHO_USAGE: Final = "Name a tool: `/approvals who TOOL`."
+GROUP_CHANGED: Final = (
+    "👥 The reviewers' group {group} has changed: {changes}. Who may decide here has changed with it."
+)
+GROUP_ADDED: Final = "added {people}"
+GROUP_REMOVED: Final = "removed {people}"
+
 REFUSALS: Final = {
     "not_a_reviewer": "You are not a reviewer of this tool here. Ask someone who is, or ask an operator to add you to the policy.",
     "decision_not_allowed": "The agent does not allow this decision{type} for this call. Choose one of the buttons on the card.",

@@ -27,8 +27,11 @@ from bot.policies import Policies
 from bot.settings import Settings
 from bot.slack import api
 from bot.slack.clicks import Clicks
+from bot.slack.commands import Commands
 from bot.slack.deciding import Desk
 from bot.slack.events import Events
+from bot.slack.groups import announcing
+from bot.slack.home import Home
 from bot.slack.installations import Installations, identify
 from bot.slack.listeners import Listeners
 from bot.slack.people import PeopleReader
@@ -55,6 +58,7 @@ log = structlog.get_logger("placet")
 POLL_S = 1.0
 WATCH_S = 0.5
 KEEP_S = 5.0
+HOME_S = 3.0
 SEAL_S = 0.5  # every event is sealed within a second
 UNKNOWN_S = 5.0
 RETENTION_S = 60.0
@@ -136,6 +140,8 @@ async def compose(
         drawn,
         wake("dispatch", "watch"),
     )
+    people.group_changed = announcing(policies)
+    home = Home(store, policies, installations.client, people)
     keeper = Keeper(store, policies, people)
     messages = MessageSync(store, policies, installations.client, owner, keeper.refresh)
     steps: dict[str, tuple[Callable[[], Awaitable[bool]], float]] = {
@@ -144,6 +150,7 @@ async def compose(
         "messages": (messages.step, POLL_S),
         "notices": (Telling(store, policies, installations.client, owner).step, POLL_S),
         "people": (keeper.step, KEEP_S),
+        "home": (home.step, HOME_S),
         "sweep": (Sweeper(store, changed).step, POLL_S),
         "seal": (Sealer(store, settings.secret_key).step, SEAL_S),
         "requests": (make_requests(watcher, owner=owner, hint=hint).step, POLL_S),
@@ -155,7 +162,10 @@ async def compose(
     bolt = make_bolt(settings, installations)
     desk = Desk(store, policies)
     clicks = Clicks(store, policies, desk, people, installations.client, tasks, changed, wake("people"))
-    Events(people, wake("people"), changed).register(bolt)
+    Events(people, wake("people"), changed, home.opened).register(bolt)
+    home.wake, home.asked = wake("home"), wake("people")
+    home.register(bolt)
+    Commands(store, policies, people, wake("people")).register(bolt)
     Listeners(clicks, Submits(store, policies, desk, people, changed, wake("people"))).register(bolt)
 
     intake = Intake(store, policies, settings.secret, hint, time.monotonic)
@@ -191,7 +201,10 @@ def _sources(people: PeopleReader, agents: Agents) -> Sources:
 
     async def requester(review: Review, tenant: TenantPolicy) -> str | None:
         thread = await agents.client(review.target, tenant).thread(review.thread_id)
-        return requester_of(tenant, thread.metadata) if thread else None
+        named = requester_of(tenant, thread.metadata) if thread else None
+        if named is None or not await people.is_local(Who(tenant.slack_team, named), since=review.opened_at):
+            return None
+        return named
 
     return Sources(confirm, requester)
 

@@ -41,18 +41,24 @@ def groups_of_policy(tenant: TenantPolicy) -> frozenset[str]:
     return frozenset(rule.group for rule in tenant.reviewers if rule.group)
 
 
+def _denied(tenant: TenantPolicy) -> frozenset[str]:
+    """Groups whose members may not do something."""
+    return frozenset(rule.group for rule in tenant.reviewers if rule.group and rule.deny)
+
+
 async def known_person(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int) -> Person:
     """The person as stored. What was read before `fresh_since` (database ms) does not count as known.
 
-    Somebody whom fresh group lists show in no group, and whom no rule names, needs no reading to be refused.
+    Somebody whom fresh group lists show in no group, and whom no rule names, needs no reading to be refused. Somebody
+    whom a rule names is known without the lists of groups that we do not find them in and that nothing is denied to.
     """
     wanted = groups_of_policy(tenant)
-    times = [await people.group_as_of(tx, who.team, group) or 0 for group in sorted(wanted)]
     member = {
         group: since for group, since in (await people.groups_of(tx, who.team, who.user)).items() if group in wanted
     }
-    oldest = min(times, default=tx.now)
     named = any(rule.user == who.user for rule in tenant.reviewers)
+    matter = (wanted & member.keys()) | _denied(tenant) if named else wanted
+    oldest = min([await people.group_as_of(tx, who.team, group) or 0 for group in sorted(matter)], default=tx.now)
     row = await people.person(tx, who.team, who.user)
     if oldest >= fresh_since and not member and not named:
         return _person(who, row, member, tenant=tenant, known_as_of=oldest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import json
+import logging
 import os
 import secrets
 import time
@@ -19,6 +20,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bot import logs
 from bot.agent.pool import Agents
 from bot.errors import ConfigurationError, StoreError
 from bot.policies import Policies
@@ -136,7 +138,9 @@ def _no_hint(tenant: str, identity: str, thread: str) -> None:
 
 
 def _run(wish: Wish, *, as_json: bool) -> None:
-    told = asyncio.run(carry(read(os.environ), wish, by=f"operator:{getpass.getuser()}"))
+    settings = read(os.environ)
+    logs.configure(settings.log_format, level=logging.WARNING)
+    told = asyncio.run(carry(settings, wish, by=f"operator:{getpass.getuser()}"))
     typer.echo(json.dumps(told) if as_json else told["text"])
     if not told["ok"]:
         raise typer.Exit(1)

@@ -13,10 +13,11 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from bot.demo import Demo, running
-from tests.browser.browser_kit import PHONE, chromium, looking, modal_of, why_no_browser
+from tests.browser.browser_kit import PHONE, chromium, edit_to, looking, modal_of, why_no_browser
 
 FOLDER = Path(__file__).parent.parent / ".pictures"
 MOST_BYTES = 150_000
+EDITED = {"user_id": "u_4821", "reason": "fraud review"}
 
 
 async def main() -> int:
@@ -46,7 +47,7 @@ async def channel(browser: Browser, demo: Demo) -> None:
     async with looking(browser, demo.page, viewport={"width": 1200, "height": 740}) as (page, _):
         await propose(page, "Disable a user")
         await page.get_by_role("button", name="Edit").click()
-        await modal_of(page).get_by_role("textbox").fill('{"user_id": "u_4821", "reason": "fraud review"}')
+        await edit_to(modal_of(page), EDITED)
         await modal_of(page).locator("[data-submit]").click()
         await modal_of(page).get_by_role("button", name="Approve this").click()
         await expect(page.locator(".message").last).to_contain_text("Ran")
@@ -65,7 +66,7 @@ async def batch(browser: Browser, demo: Demo) -> None:
         await page.locator(".message", has_text="calls wait together").get_by_role("button", name="Review all").click()
         modal = modal_of(page)
         await modal.get_by_role("group", name="Decision for call 1").get_by_label("Edit").check()
-        await modal.get_by_label("Arguments as JSON").fill('{"user_id": "u_4821", "reason": "fraud review"}')
+        await edit_to(modal, EDITED)
         await modal.screenshot(path=FOLDER / "batch.png")
         await page.keyboard.press("Escape")
         await expect(modal).to_have_count(0)

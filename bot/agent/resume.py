@@ -25,7 +25,8 @@ from bot.errors import AgentUnreachable, OutcomeUnknown
 
 __all__ = ["Accepted", "Arm", "Doorway", "Resume", "commands_body", "resume_body", "send"]
 
-Arm = Callable[[], Awaitable[None]]
+# Commits that the request may leave, and answers when its record began, on the doorway's clock (None: when called).
+Arm = Callable[[], Awaitable[float | None]]
 FIRST_BYTE = "http11.send_request_headers.started"
 FROZEN = 0.5
 

@@ -192,7 +192,10 @@ def _nothing(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
 
 
 def _tell(click: Click) -> Tell | None:
-    return Tell(click.channel, click.thread_ts) if click.channel else None
+    if click.view is not None:
+        return None
+    # A press in the Home tab has no channel: the person is told by direct message.
+    return Tell(click.channel or click.presser.user, click.thread_ts)
 
 
 def _action(scene: Scene, position: int | None) -> Action | None:

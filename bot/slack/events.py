@@ -6,7 +6,7 @@ not judge, and stores nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +25,14 @@ class Events:
     people: PeopleReader
     asked: Callable[[], None]  # hurries the reader of people on
     changed: Callable[[], None]  # hurries message sync on, which finds out what the token is still good for
+    home: Callable[[Body], Awaitable[None]]  # hears whose Home tab is looked at
 
     def register(self, app: AsyncApp) -> None:
         """Put the listeners on the app."""
         app.event("user_change")(self.user)
         app.event("subteam_members_changed")(self.group)
         app.event("subteam_updated")(self.group)
+        app.event("app_home_opened")(self.opened)
         for name in ("app_uninstalled", "tokens_revoked"):
             app.event(name)(self.installation)
 
@@ -50,6 +52,10 @@ class Events:
         if isinstance(found, str):
             self.people.want_group(Who(_team(body), found))
             self.asked()
+
+    async def opened(self, body: Body) -> None:
+        """Somebody looks at the app's Home tab."""
+        await self.home(body)
 
     async def installation(self) -> None:
         """The token may be gone: the next write says so."""

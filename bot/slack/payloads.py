@@ -53,6 +53,7 @@ class _State(_Part):
 
 class _View(_Part):
     id: str
+    type: str = "modal"
     hash: str = ""
     callback_id: str = ""
     private_metadata: str = ""
@@ -165,8 +166,8 @@ def _value(element: _Element) -> InputValue:
 
 def _view(view: _View | None) -> View | None:
     """Inputs by block id: each of our input blocks holds one element."""
-    if view is None:
-        return None
+    if view is None or view.type == "home":
+        return None  # a press in the Home tab is like one on a card: what it opens is opened, not stacked
     values = {
         block: _value(element) for block, held in view.state.values.items() for element in list(held.values())[:1]
     }

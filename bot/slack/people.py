@@ -20,13 +20,21 @@ from bot.core.policy import Person, TenantPolicy
 from bot.errors import SlackError
 from bot.slack import api
 from bot.store import people
-from bot.store.engine import Store
+from bot.store.engine import Store, Tx
 
 GROUP_READS_A_MINUTE = 15
 ABSENT_PERSON = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 ABSENT_GROUP = frozenset({"no_such_subteam", "subteam_not_found"})
 
 Clients = Callable[[str], AsyncWebClient | None]
+
+
+# What else is stored in the transaction that stores a group's change.
+GroupChanged = Callable[[Tx, Who, people.Membership], Awaitable[None]]
+
+
+async def _unheard(_tx: Tx, _group: Who, _change: people.Membership) -> None:
+    return
 
 
 class CannotTell(Exception):
@@ -65,6 +73,7 @@ class PeopleReader:
         self._paces: dict[str, Pace] = {}
         self._wanted: dict[Who, None] = {}
         self._wanted_groups: dict[Who, None] = {}
+        self.group_changed: GroupChanged = _unheard
 
     def want(self, who: Who) -> None:
         """Ask for a reading of this person at the next round."""
@@ -101,10 +110,30 @@ class PeopleReader:
             return person
         try:
             await self.read_user(who)
-            for group in groups:
+            person = await self._known(tenant, who, since)
+            for group in groups if person.unconfirmed else ():
                 await self.read_group(who.team, group)
         except SlackError as exc:
             raise CannotTell(str(exc)) from exc
+        return await self._known(tenant, who, since)
+
+    async def is_local(self, who: Who, *, since: int) -> bool:
+        """Whether an account belongs to the workspace itself; asked of Slack unless that was done after `since`.
+
+        Raises `CannotTell` when Slack cannot be asked.
+        """
+        async with self._store.read() as tx:
+            row = await people.person(tx, who.team, who.user)
+        if row is None or row.as_of < since:
+            try:
+                await self.read_user(who)
+            except SlackError as exc:
+                raise CannotTell(str(exc)) from exc
+            async with self._store.read() as tx:
+                row = await people.person(tx, who.team, who.user)
+        return row is not None and not row.external
+
+    async def _known(self, tenant: TenantPolicy, who: Who, since: int) -> Person:
         async with self._store.read() as tx:
             return await known_person(tx, tenant, who, fresh_since=since)
 
@@ -167,7 +196,10 @@ class PeopleReader:
                 raise
             members = []
         async with self._store.begin() as tx:
-            await people.save_group(tx, team, group, members, as_of=began)
+            known = await people.group_as_of(tx, team, group) is not None
+            change = await people.save_group(tx, team, group, members, as_of=began)
+            if known and (change.added or change.removed):
+                await self.group_changed(tx, Who(team, group), change)
 
 
 async def people_save(store: Store, who: Who, user: dict[str, Any], as_of: int) -> None:

@@ -18,6 +18,7 @@ from bot.errors import AgentUnreachable, StoreError
 from bot.policies import InForce, Policies
 from bot.store import decisions, dispatches, reviews, tenants
 from bot.store.dispatches import Claim
+from bot.store.engine import Tx
 from bot.work.attempt import Attempt, Bench, LeaseLost
 from bot.work.loops import Tasks
 from bot.work.recheck import End, Holds, Rechecked, Sources, Void, Wait, recheck
@@ -115,6 +116,8 @@ class Dispatcher:
             match result:
                 case Wait(why=why, delay_ms=delay):
                     await dispatches.release(tx, claim, to=back, why=why, retry_at=tx.now + delay)
+                case End(state=ReviewState.HELD, why=why):
+                    await self._hold(tx, claim, why)
                 case End(state=state, why=why):
                     await dispatches.release(tx, claim, to=state, why=why)
                 case Void(positions=positions, why=why):
@@ -122,3 +125,10 @@ class Dispatcher:
                     again = await reviews.load_review(tx, review.id, lock=True) if released else None
                     if again is not None:
                         await decisions.void_decisions(tx, again, why=why, actor="placet", positions=positions)
+
+    async def _hold(self, tx: Tx, claim: Claim, why: str) -> None:
+        """Only what has expired can be held, so the claim is given back first."""
+        released = await dispatches.release(tx, claim, to=ReviewState.EXPIRED, why=why)
+        review = await reviews.load_review(tx, claim.review_id, lock=True) if released else None
+        if review is not None and review.state is ReviewState.EXPIRED:
+            await reviews.move(tx, review, ReviewState.HELD, why=why)

@@ -25,7 +25,7 @@ from bot.store import dispatches, messages, notices, reviews
 from bot.store.dispatches import Claim
 from bot.store.engine import Store, Tx
 from bot.store.settling import Settlement, settle
-from bot.work.attempt import ENDINGS
+from bot.work.endings import ENDINGS
 from bot.work.looking import observe, results_of
 
 log = structlog.get_logger("placet")

@@ -49,7 +49,7 @@ async def test_a1_showing_modals_of_a_replaced_proposal_decide_nothing(office_of
         old = await office.review(thread, state="open")
         await office.click(BEN, card, "decide.reject")
         await office.click(ADA, card, "decide.edit")
-        await office.submit(ADA, {"e.0": '{"user_id": "u_4821", "reason": "edited"}'})
+        await office.submit(ADA, {"reason": "edited"})
         await propose_instead(office, thread, INSTEAD)
         await stands(office, old, "superseded")
 
@@ -113,7 +113,7 @@ async def test_a1_showing_a_colleagues_edit_stands_against_an_approve_of_the_car
         (review,) = await opened(office, thread)
         card = await office.card_of(review, 0, button="decide.edit")
         await office.click(ADA, card, "decide.edit")
-        await office.submit(ADA, {"e.0": '{"user_id": "u_4821", "reason": "edited"}'})
+        await office.submit(ADA, {"reason": "edited"})
         await office.submit(ADA)
 
         await forge(office, pressed(BEN, showing_of(card, "decide.approve"), "decide.approve", card=card))

@@ -24,7 +24,7 @@ async def send_to(
     url: str,
     tls: ssl.SSLContext,
     *,
-    arm: Callable[[], Awaitable[None]] = armed,
+    arm: Callable[[], Awaitable[float | None]] = armed,
     resume: Resume | None = None,
     headers: float = 5.0,
     clock: Callable[[], float] | None = None,
@@ -136,6 +136,19 @@ async def test_a_process_that_stood_still_while_arming_does_not_send(tls: ssl.SS
         await server.hung_up.wait()
 
         assert server.received == b""
+
+
+@pytest.mark.asyncio
+async def test_the_wait_before_the_record_began_is_no_standing_still(tls: ssl.SSLContext) -> None:
+    moments = iter([100.0, 109.0])
+
+    async def arm() -> float:
+        return 108.9
+
+    async with raw_server(answering(OK)) as server:
+        accepted = await send_to(server.url, tls, arm=arm, clock=lambda: next(moments))
+
+        assert accepted.run_id == "6f1c"
 
 
 @pytest.mark.asyncio

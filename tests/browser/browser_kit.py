@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -105,3 +107,15 @@ def modal_of(page: Page) -> Locator:
 async def is_focused(locator: Locator) -> None:
     """Wait until this element has the focus."""
     await expect(locator).to_be_focused()
+
+
+async def edit_to(modal: Locator, args: dict[str, str]) -> None:
+    """Fill in new arguments, whether the app asks for them one by one or as JSON."""
+    as_json = modal.get_by_label("Arguments as JSON")
+    one_by_one = {name: modal.get_by_role("textbox", name=re.compile(rf"^{name}\b")) for name in args}
+    await expect(as_json.or_(one_by_one[next(iter(args))])).to_be_visible()
+    if await as_json.count():
+        await as_json.fill(json.dumps(args))
+        return
+    for name, box in one_by_one.items():
+        await box.fill(args[name])

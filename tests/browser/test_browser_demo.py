@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from bot.demo import propose_telling, running
-from tests.browser.browser_kit import modal_of
+from tests.browser.browser_kit import edit_to, modal_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
@@ -53,11 +53,10 @@ async def decide_the_batch_with_an_edit(page):
     await card(page, "3 calls wait together").get_by_role("button", name="Review all").click()
     modal = modal_of(page)
     await modal.get_by_role("group", name="Decision for call 1").get_by_label("Edit").check()
-    await modal.get_by_label("Arguments as JSON").fill(json.dumps(EDITED))
+    await edit_to(modal, EDITED)
     await modal.get_by_role("group", name="Decision for call 2").get_by_label("Reject").check()
     await modal.get_by_label("Reason").fill("Too broad.")
     await modal.get_by_label("Your answer").fill("US")
-    await expect(modal.get_by_label("Arguments as JSON")).to_have_value(json.dumps(EDITED))
     await modal.locator("[data-submit]").click()
     await confirm_if_asked(page)
     await expect(page.locator("#modal")).not_to_have_attribute("open", "")

@@ -32,7 +32,8 @@ class Order:
     ends: tuple[str, ...] = RESUMES
     status: int = 200
     body: Any = None  # None: the server's own answer
-    until: asyncio.Event | None = None
+    until: asyncio.Event | None = None  # wait before anything
+    until_answered: asyncio.Event | None = None  # wait before the answer goes back
     rewrite: Callable[[bytes], bytes] | None = None
     first: bool = False  # the server carries it out, and `body` is what comes back
 
@@ -75,6 +76,8 @@ class Relay:
             answer = await self._forwarded(request, body)
             if order.body is None:
                 return answer
+        if order.until_answered is not None:
+            await order.until_answered.wait()
         return Response(_encoded(order.body), order.status, media_type="application/json")
 
     def _take(self, request: Request) -> Order | None:

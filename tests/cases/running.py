@@ -119,7 +119,7 @@ async def approve(office: Office, user: str, card: dict[str, Any]) -> dict[str, 
 
 async def opened(office: Office, user: str, card: dict[str, Any], action_id: str, **more: Any) -> dict[str, Any]:
     """Press a button that opens a modal, and wait for it."""
-    answer = await office.click(user, card, action_id, **more)
+    answer = await office.click(user, card, action_id, **{"wait_s": 20, **more})
     assert answer["view"] is not None, answer
     return dict(answer["view"])
 
@@ -129,7 +129,7 @@ async def edited(office: Office, user: str, card: dict[str, Any], arguments: str
     view = await opened(office, user, card, "decide.edit")
     if not fields(view, "e"):
         as_json = next(block["block_id"] for block in view["blocks"] if "edit.json" in json.dumps(block))
-        view = (await office.press(user, view, "edit.json", as_json))["view"]
+        view = (await office.press(user, view, "edit.json", as_json, wait_s=20))["view"]
     answer = await office.submit(user, {fields(view, "e")[0]: arguments})
     assert answer["view"]["callback_id"] == "edit.confirm", answer
     return dict(answer["view"])

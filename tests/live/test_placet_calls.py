@@ -50,7 +50,7 @@ async def test_an_edited_call_runs_with_the_final_arguments(live_office):
         card = await office.card("disable_user", button="decide.edit")
 
         await office.click(ADA, card, "decide.edit")
-        await office.submit(ADA, {"e.0": '{"user_id": "u_4821", "reason": "fraud review"}'})
+        await office.submit(ADA, {"reason": "fraud review"})
         await office.submit(ADA)
         (review,) = await office.settled(thread)
 

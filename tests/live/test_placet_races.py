@@ -62,9 +62,8 @@ async def test_a_hundred_double_clicks_have_a_hundred_effects(aegra_office):
         actions = []
         for _ in range(DOUBLE_CLICKS // AT_ONCE):
             cards = await proposed(office, AT_ONCE)
-            await asyncio.gather(
-                *(office.click(who, card, "decide.approve", wait_s=0) for card in cards.values() for who in (ADA, BEN))
-            )
+            for card in cards.values():
+                await asyncio.gather(*(office.click(who, card, "decide.approve", wait_s=0) for who in (ADA, BEN)))
             actions += await settled(office, cards)
 
         assert runs(office, actions) == {action.tool_call_id: 1 for action in actions}
@@ -74,7 +73,8 @@ async def test_a_hundred_double_clicks_have_a_hundred_effects(aegra_office):
 
 async def race(office, card, *, turn):
     """Ben submits his rejection and Ada approves in the same moment, either of them first."""
-    await office.click(BEN, card, "decide.reject")
+    opened = await office.click(BEN, card, "decide.reject")
+    assert opened["view"], opened
     both = [office.submit(BEN, {"m.0": "no"}), office.click(ADA, card, "decide.approve", wait_s=0)]
     await asyncio.gather(*(both if turn % 2 else both[::-1]))
     office.world.set_modals(BEN, ())  # whether it closed by itself or told him that he came too late

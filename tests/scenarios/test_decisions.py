@@ -65,7 +65,7 @@ async def test_an_edit_runs_with_the_final_arguments(office_over):
         card = await office.card("disable_user", button="decide.edit")
 
         await office.click(ADA, card, "decide.edit")
-        shown = await office.submit(ADA, {"e.0": '{"user_id": "u_4821", "reason": "fraud review"}'})
+        shown = await office.submit(ADA, {"reason": "fraud review"})
         closed = await office.submit(ADA)
         await office.settled(thread)
 

@@ -17,7 +17,7 @@ from bot.store.registers import audit_events, metadata
 from bot.store.reviews import due_to_expire, list_pending, live_reviews, load_review, move, reviews_on_thread
 from bot.store.rows import action_row, decision_row, review_row
 from bot.store.showings import latest_showing, load_showing
-from bot.store.tables import actions, decisions, dispatches, messages, reviews, showings
+from bot.store.tables import actions, approvals, decisions, dispatches, messages, reviews, showings
 from tests.store.made import URL, given_decided, given_review, make_decision, make_review
 
 SETTLED = 2_000
@@ -51,6 +51,9 @@ def _rows(past: list[Review]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     yield showings, [showing | {"id": f"s{one.id}", "review_id": one.id, "message_id": f"m{one.id}"} for one in past]
     made = {"delivery_key": "k", "voided_at": None}
     yield decisions, [decision_row(one.id, make_decision(one)) | made for one in past]
+    counted = {"position": 0, "type": "approve", "team": "T", "user_id": "U", "at": 1, "showing_id": "s", "digest": "d"}
+    counted |= {"rule": "", "policy_version": 1, "voided_at": None}
+    yield approvals, [counted | {"id": f"a{one.id}", "review_id": one.id} for one in past]
     audited = {"tenant": "acme", "at": 1, "kind": "k", "actor": "placet", "content": "{}"}
     yield audit_events, [audited | {"review_id": one.id} for one in past]
     yield messages, [message | {"id": f"m{one.id}", "review_id": one.id} for one in past]

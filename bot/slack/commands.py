@@ -1,0 +1,87 @@
+"""`/approvals`: my queue, who may decide a tool, help. Each answer is private and stands in the acknowledgement.
+
+A command decides nothing, so it cannot be misused to decide. Whoever asks learns only about the tenants of the workspace
+that they typed it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from blocks import words
+from blocks.models import Rendered
+from blocks.queue import RuleLine, WhoView, help_answer, queue_answer, who_answer
+from bot.core.model import Who
+from bot.core.policy import TenantPolicy, tool_settings, who_decides
+from bot.policies import Policies
+from bot.slack.mine import mine, tenants_of
+from bot.slack.people import PeopleReader
+from bot.slack.projection import call_view
+from bot.store.engine import Store
+
+COMMAND = "/approvals"
+LONGEST_TOOL = 200
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What answers the slash command."""
+
+    store: Store
+    policies: Policies
+    people: PeopleReader
+    asked: Callable[[], None]  # hurries the reader of people on
+
+    def register(self, app: AsyncApp) -> None:
+        """Put the command on the app."""
+        app.command(COMMAND)(self.command)
+
+    async def command(self, ack: AsyncAck, body: Body) -> None:
+        """Answer in the acknowledgement."""
+        answer = await self._answer(_who(body), str(body.get("text") or ""))
+        await ack(response_type="ephemeral", text=answer.text, blocks=answer.blocks)
+
+    async def _answer(self, who: Who, text: str) -> Rendered:
+        verb, _, rest = text.strip().partition(" ")
+        match verb.lower():
+            case "":
+                return await self._queue(who)
+            case "who":
+                return await self._decides(who, rest.strip())
+            case "help":
+                return help_answer()
+        return help_answer(words.NOT_A_COMMAND)
+
+    async def _queue(self, who: Who) -> Rendered:
+        async with self.store.read() as tx:
+            found = await mine(tx, await self.policies.in_force(tx), who)
+        if found.unsure:
+            self.people.want(who)
+            self.asked()
+        calls = [call_view(one.review, one.action, one.stage, showing="") for one in found.calls]
+        return queue_answer(calls, found.ask)
+
+    async def _decides(self, who: Who, tool: str) -> Rendered:
+        if not tool:
+            return help_answer(words.WHO_USAGE)
+        async with self.store.read() as tx:
+            in_force = await self.policies.in_force(tx)
+        here = tenants_of(in_force, who.team)
+        if not here:
+            return queue_answer((), words.NO_TENANT_HERE)
+        return who_answer(tool[:LONGEST_TOOL], [_view(tenant, tool[:LONGEST_TOOL]) for tenant in here])
+
+
+def _view(tenant: TenantPolicy, tool: str) -> WhoView:
+    rules = tuple(RuleLine(rule.user, rule.group, line) for rule, line in who_decides(tenant, tool))
+    return WhoView(tenant.name, tool_settings(tenant, tool).approvals, rules)
+
+
+def _who(body: Body) -> Who:
+    return Who(str(body.get("team_id") or ""), str(body.get("user_id") or ""))

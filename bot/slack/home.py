@@ -1,0 +1,175 @@
+"""App Home: each person's own queue, drawn for them and kept up to date while they may be looking.
+
+An opened tab is a hint; a worker reads the store and publishes, at most once for each content. Tabs opened within the
+last hour are looked at again, so that they converge like cards do. Nothing is decided here: the buttons carry showings
+that only this person can use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from blocks import ids
+from blocks.home import CALLS, HomeView, RenderedHome, home_view, pages
+from bot.core.model import DecisionType, Offer, Showing, ShowingKind, Who
+from bot.errors import SlackError
+from bot.policies import Policies
+from bot.slack import api
+from bot.slack.mine import Awaiting, Mine, mine
+from bot.slack.people import Clients, PeopleReader
+from bot.slack.projection import call_view
+from bot.slack.views import new_showing_id
+from bot.store import showings
+from bot.store.engine import Store, Tx
+from bot.store.queue import decided_lately
+
+log = structlog.get_logger("placet")
+OPEN_MS = 3_600_000
+MOST_TABS = 200
+LATELY = 8
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab that somebody may be looking at; `content` is what it shows, "" for not known."""
+
+    opened: int
+    page: int = 0
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A tab as it should be, with the showings of its cards."""
+
+    rendered: RenderedHome
+    made: tuple[Showing, ...]
+    content: str
+    page: int
+    unsure: bool
+
+
+class Home:
+    """One replica's Home tabs."""
+
+    def __init__(self, store: Store, policies: Policies, clients: Clients, people: PeopleReader) -> None:
+        self._store, self._policies, self._clients, self._people = store, policies, clients, people
+        self._tabs: OrderedDict[Who, Tab] = OrderedDict()
+        self.wake: Callable[[], None] = lambda: None
+        self.asked: Callable[[], None] = lambda: None
+
+    def register(self, app: AsyncApp) -> None:
+        """Put the pages' buttons on the app, before the listener that catches every other."""
+        for way in ("back", "next"):
+            app.action(f"{ids.HOME_PAGE}.{way}")(self.turn)
+
+    async def opened(self, body: Body) -> None:
+        """Somebody looks at their tab: a hint."""
+        event = body.get("event") or {}
+        user = event.get("user")
+        if event.get("tab") in (None, "home") and isinstance(user, str):
+            await self._hint(Who(str(body.get("team_id") or ""), user), 0)
+
+    async def turn(self, ack: AsyncAck, body: Body) -> None:
+        """Another page of the tab."""
+        action = (body.get("actions") or [{}])[0]
+        page, user = str(action.get("value") or ""), (body.get("user") or {}).get("id")
+        team = (body.get("view") or {}).get("app_installed_team_id") or (body.get("team") or {}).get("id")
+        if page.isdecimal() and len(page) < 4 and isinstance(user, str):
+            await self._hint(Who(str(team or ""), user), int(page))
+        await ack()
+
+    async def _hint(self, who: Who, page: int) -> None:
+        self._tabs[who] = Tab(await self._store.now(), page)
+        self._tabs.move_to_end(who)
+        while len(self._tabs) > MOST_TABS:
+            self._tabs.popitem(last=False)
+        self.wake()
+
+    async def step(self) -> bool:
+        """Publish every tab that shows something else than it should."""
+        now = await self._store.now()
+        for who, tab in list(self._tabs.items()):
+            if tab.opened < now - OPEN_MS:
+                self._tabs.pop(who, None)
+            else:
+                await self._publish(who, tab)
+        return False
+
+    async def _publish(self, who: Who, tab: Tab) -> None:
+        client = self._clients(who.team)
+        if client is None:
+            self._tabs.pop(who, None)
+            return
+        async with self._store.read() as tx:
+            drawn = await self._drawn(tx, who, tab.page)
+        if drawn.unsure:
+            self._people.want(who)
+            self.asked()
+        if drawn.content == tab.content:
+            return
+        async with self._store.begin() as tx:
+            for showing in drawn.made:
+                await showings.insert_showing(tx, showing)
+        try:
+            await api.call(client.views_publish(user_id=who.user, view=drawn.rendered.view))
+        except SlackError as exc:
+            log.warning("A Home tab could not be published.", action="slack_fault", code=exc.code)
+            return
+        if self._tabs.get(who) == tab:  # else it was opened or turned meanwhile, and is drawn again
+            self._tabs[who] = replace(tab, content=drawn.content, page=drawn.page)
+
+    async def _drawn(self, tx: Tx, who: Who, page: int) -> Drawn:
+        found = await mine(tx, await self._policies.in_force(tx), who)
+        page = min(page, pages(len(found.calls)) - 1)
+        here = found.calls[page * CALLS : (page + 1) * CALLS]
+        named = [(new_showing_id(), one) for one in here]
+        cards = tuple(call_view(one.review, one.action, one.stage, showing=showing) for showing, one in named)
+        lately = await _lately(tx, found, who)
+        rendered = home_view(HomeView(cards, len(found.calls), page, lately, found.ask))
+        made = tuple(
+            _showing(showing, one, offer, who) for (showing, one), offer in zip(named, rendered.offers, strict=True)
+        )
+        return Drawn(rendered, made, _content(rendered, made), page, found.unsure)
+
+
+async def _lately(tx: Tx, found: Mine, who: Who) -> tuple[Any, ...]:
+    stages = {stage.tenant.name: stage for stage in found.stages}
+    if not stages:
+        return ()
+    decided = await decided_lately(tx, who, tenants=stages, limit=LATELY)
+    return tuple(
+        call_view(review, review.actions[position], stages[review.tenant], showing="") for review, position in decided
+    )
+
+
+def _showing(showing_id: str, one: Awaiting, offer: Any, who: Who) -> Showing:
+    kinds = tuple(DecisionType(kind) for kind in offer.offered)
+    return Showing(
+        id=showing_id,
+        review_id=one.review.id,
+        position=one.action.position,
+        kind=ShowingKind.HOME,
+        digest=one.action.standing_digest,
+        offers=(Offer(one.action.position, kinds, offer.complete),),
+        user=who.user,
+        at=one.stage.now,
+    )
+
+
+def _content(rendered: RenderedHome, made: tuple[Showing, ...]) -> str:
+    """What a reader could tell apart, and what is bound to it, without the showings' own ids."""
+    content = json.dumps([rendered.view, [showing.digest for showing in made]])
+    for showing in made:
+        content = content.replace(showing.id, "s")
+    return hashlib.sha256(content.encode()).hexdigest()

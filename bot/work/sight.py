@@ -1,0 +1,82 @@
+"""Looking at a thread on behalf of one dispatch, once or until two looks agree.
+
+State is read before the runs, so a run that ends in between shows itself half: every closing verdict but "done" must be
+the same in a second look. This module must not send, nor store an end.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.agent.client import AgentClient, Look
+from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind, judge, needs_second_look
+from bot.core.model import Review
+from bot.core.outcome import CallResult
+from bot.errors import AgentError, AgentUnreachable
+from bot.work.hold import Hold
+from bot.work.looking import observe, observe_state, results_of
+
+log = structlog.get_logger("placet")
+
+
+class Sight:
+    """What was seen last, and how to see again."""
+
+    def __init__(self, hold: Hold, review: Review, client: AgentClient) -> None:
+        self._hold, self._review, self._client = hold, review, client
+        self.last: Look | None = None
+        self.results: tuple[CallResult | None, ...] = ()
+
+    async def glance(self) -> Verdict | None:
+        """One full look, judged; None when the server cannot be read now."""
+        await self._hold.renew()
+        try:
+            look = await self._client.look(self._review.thread_id)
+            history = await self._client.history(self._review.thread_id) if self._needs_history(look) else ()
+        except AgentError as exc:
+            self.last = None
+            log.warning(
+                "The agent server cannot be read.", action="agent_fault", review=self._review.id, fault=str(exc)
+            )
+            return None
+        self.last = look
+        self.results = results_of(self._review, look.state)
+        return judge(observe(self._review, self._hold.claim, look, history))
+
+    def _needs_history(self, look: Look) -> bool:
+        """Runs carry the mark; history is read only where a result stands without any run of ours."""
+        ours = any(run.dispatch == self._hold.claim.dispatch_id for run in look.runs)
+        return not ours and all(result is not None for result in results_of(self._review, look.state))
+
+    async def quick(self) -> Verdict | None:
+        """One read of the state: enough when every call has the result that we sent for, and for nothing else."""
+        try:
+            state = await self._client.state(self._review.thread_id)
+        except AgentError:
+            return None
+        verdict = judge(observe_state(self._review, self._hold.claim, state))
+        if verdict.kind is not VerdictKind.DONE:
+            return None
+        self.results = results_of(self._review, state)
+        return verdict
+
+    async def firm(self) -> Verdict | None:
+        """A look whose verdict a second one bears out; None while they differ. Raises `AgentUnreachable`."""
+        first = await self.glance()
+        if first is None:
+            raise AgentUnreachable("the agent server cannot be read")
+        return await self.borne_out(first)
+
+    async def borne_out(self, verdict: Verdict) -> Verdict | None:
+        """The same verdict by a second look, where one look is not enough; None when they differ."""
+        if not needs_second_look(verdict.kind):
+            return verdict
+        await self._hold.bench.sleep(SECOND_LOOK[verdict.kind])
+        again = await self.glance()
+        return again if again is not None and again.kind is verdict.kind else None
+
+    @property
+    def our_run(self) -> str | None:
+        """The id of the run that carries our mark, as last seen."""
+        runs = self.last.runs if self.last else ()
+        return next((run.run_id for run in runs if run.dispatch == self._hold.claim.dispatch_id), None)
