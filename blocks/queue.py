@@ -108,7 +108,8 @@ def group_line(group: str, added: Sequence[str], removed: Sequence[str]) -> str:
         for template, users in ((words.GROUP_ADDED, added), (words.GROUP_REMOVED, removed))
         if users
     ]
-    return words.GROUP_CHANGED.format(group=words.group_mention(group) or group, changes="; ".join(changes))
+    # By its id: a mention would ring every member's telephone.
+    return words.GROUP_CHANGED.format(group=f"`{group}`", changes="; ".join(changes))
 
 
 def _more(users: Sequence[str]) -> str:

@@ -198,6 +198,7 @@ RISK: Final = "⚠️ *High risk*"
 CONFIRM_CUT: Final = (
     "*{shown} of {total} characters shown*, so this edit cannot be approved. Go back and make it shorter."
 )
+NOT_DRAWN: Final = "Slack did not take this card in full. Press Review to see all of it; nothing else about the call has changed."
 NOTHING_OFFERED: Final = "You cannot decide this call."
 NOTHING_CHANGED: Final = "Nothing was changed."
 WILL_RUN: Final = "Will run with"

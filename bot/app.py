@@ -32,7 +32,7 @@ from bot.slack.deciding import Desk
 from bot.slack.events import Events
 from bot.slack.groups import announcing
 from bot.slack.home import Home
-from bot.slack.installations import Installations, identify
+from bot.slack.installations import Installations, identify, install
 from bot.slack.listeners import Listeners
 from bot.slack.people import PeopleReader
 from bot.slack.submits import Submits
@@ -107,9 +107,7 @@ async def compose(
     settings: Settings, store: Store, *, client: AsyncWebClient | None = None, lease_ms: int = 15_000
 ) -> Placet:
     """Make one replica on an open store. Raises `ConfigurationError` for a token that Slack refuses."""
-    installations = Installations()
-    found = await identify(client or api.make_client(settings.slack_bot_token, settings.slack_api_url))
-    installations.by_team[found.team] = found
+    installations = await _installed(settings, client)
 
     owner = f"{secrets.token_hex(4)}"
     policies, agents = Policies(), Agents(settings.secret)
@@ -171,6 +169,16 @@ async def compose(
     intake = Intake(store, policies, settings.secret, hint, time.monotonic)
     web = create_web(Endpoints(None if settings.socket_mode else bolt, intake, _ready(store, policies)))
     return Placet(store, web, agents, watcher, loops, tasks, dispatches, _socket(settings, bolt))
+
+
+async def _installed(settings: Settings, client: AsyncWebClient | None) -> Installations:
+    if settings.slack_tokens:
+        clients = {
+            team: api.make_client(token, settings.slack_api_url) for team, token in settings.slack_tokens.items()
+        }
+        return await install(clients)
+    found = await identify(client or api.make_client(settings.slack_bot_token, settings.slack_api_url))
+    return Installations({found.team: found})
 
 
 def make_bolt(settings: Settings, installations: Installations) -> AsyncApp:

@@ -16,6 +16,7 @@ import typer
 
 from bot import logs
 from bot.cli_audit import app as audit_app
+from bot.cli_doctor import doctor
 from bot.cli_operate import pause, reopen, repair, resume, settle
 from bot.cli_policy import app as policy_app
 from bot.cli_reviews import pending, show, stats
@@ -33,6 +34,7 @@ app.add_typer(policy_app, name="policy", help="Check, compare, apply and explain
 app.command()(pending)
 app.command()(show)
 app.command()(stats)
+app.command()(doctor)
 app.add_typer(audit_app, name="audit", help="Verify and export the audit.")
 for operate in (pause, resume, settle, reopen, repair):
     app.command()(operate)

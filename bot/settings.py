@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import ConfigurationError
+from bot.slack.tokens import read_tokens
 
 SLACK_API = "https://slack.com/api/"
 SECRET_NAME = re.compile(r"^PLACET_(AGENT_KEY|INTAKE)_[A-Z0-9_]+$")
@@ -34,6 +35,7 @@ class Settings:
     secret_key: str
     log_format: str
     secrets: Mapping[str, str] = field(repr=False)
+    slack_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)  # by team id, for several workspaces
 
     @property
     def socket_mode(self) -> bool:
@@ -69,16 +71,21 @@ def read(environ: Mapping[str, str]) -> Settings:
         secret_key=environ.get("PLACET_SECRET_KEY", ""),
         log_format=_log(environ.get("PLACET_LOG", "text")),
         secrets={name: value for name, value in environ.items() if SECRET_NAME.match(name)},
+        slack_tokens=read_tokens(Path(tokens), environ) if (tokens := environ.get("PLACET_SLACK_TOKENS")) else {},
     )
 
 
 def require_slack(settings: Settings) -> None:
     """Raise unless the settings can reach Slack."""
-    if not settings.slack_bot_token:
+    if settings.slack_tokens and settings.slack_bot_token:
+        raise ConfigurationError(
+            "SLACK_BOT_TOKEN and PLACET_SLACK_TOKENS are both set: name every workspace's token in the file, and unset the other."
+        )
+    if not settings.slack_tokens and not settings.slack_bot_token:
         raise ConfigurationError(
             "SLACK_BOT_TOKEN is not set: copy the Bot User OAuth Token (xoxb-…) from the app's page."
         )
-    if not settings.slack_bot_token.startswith("xoxb-"):
+    if not settings.slack_tokens and not settings.slack_bot_token.startswith("xoxb-"):
         raise ConfigurationError("SLACK_BOT_TOKEN is not a bot token: it must start with xoxb-.")
     if settings.slack_app_token and not settings.slack_app_token.startswith("xapp-"):
         raise ConfigurationError("SLACK_APP_TOKEN is not an app-level token: it must start with xapp-.")

@@ -70,7 +70,8 @@ def submitted(
         "app_installed_team_id": team,
     }
     who = {"id": user, "team_id": team, "name": "x", "username": "x"}
-    return {"type": "view_submission", "team": {"id": team, "domain": "x"}, "user": who, "view": view}
+    asked = {"type": "view_submission", "trigger_id": f"forged.{number}", "team": {"id": team, "domain": "x"}}
+    return {**asked, "user": who, "view": view}
 
 
 def typed(action_id: str, text: str | None) -> dict[str, Json]:

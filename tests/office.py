@@ -323,6 +323,7 @@ async def open_office(
     policy: str | None = None,
     lease_ms: int = 15_000,
     rules: Any = None,
+    prepare: Any = None,
 ) -> AsyncIterator[Office]:
     """Start everything but the agent server, on a database that need not exist yet."""
     async with contextlib.AsyncExitStack() as stack:
@@ -332,6 +333,7 @@ async def open_office(
         )
         await migrate(database)
         settings = demo_settings(slack, socket_mode=transport == "socket")
+        settings = prepare(world, settings) if prepare else settings
         stores = [await open_store(database) for _ in range(replicas)]
         text = policy or policy_text(agent.url, kind=agent.kind)
         async with stores[0].begin() as tx:

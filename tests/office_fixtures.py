@@ -6,7 +6,11 @@ import contextlib
 
 import pytest
 
+from bot.sandbox.slack.rules import Rules
 from tests.office import local_agent, open_office, policy_text
+
+# A loaded machine must not look like a slow bot: how fast it acknowledges is measured elsewhere.
+PATIENT = Rules(ack_seconds=20, trigger_seconds=20, opening_seconds=20)
 
 
 @pytest.fixture
@@ -14,7 +18,7 @@ def office_of(database, tmp_path):
     """A factory: `async with office_of(replicas=2, tools=…) as office`. Policy lines go to `policy_text`."""
 
     @contextlib.asynccontextmanager
-    async def make(*, kind="langgraph", replicas=1, transport="http", lease_ms=15_000, rules=None, **lines):
+    async def make(*, kind="langgraph", replicas=1, transport="http", lease_ms=15_000, rules=PATIENT, **lines):
         async with local_agent(tmp_path, kind=kind) as agent:
             text = policy_text(agent.url, kind=kind, **lines)
             async with open_office(

@@ -76,13 +76,13 @@ class _Attempt:
         """Called by httpcore with the connection open and nothing written; raising here aborts the request."""
         if event != FIRST_BYTE:
             return
-        began = self.doorway.clock()
+        called = self.doorway.clock()
         try:
-            await self.arm()
+            began = await self.arm()
         except BaseException as exc:
             self.refused = exc
             raise
-        if self.doorway.clock() - began > self.doorway.frozen:
+        if self.doorway.clock() - (called if began is None else began) > self.doorway.frozen:
             raise AgentUnreachable("resume: this process stood still before the first byte")
         self.armed = True
         self.limit.reschedule(asyncio.get_running_loop().time() + self.doorway.headers)

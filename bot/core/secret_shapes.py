@@ -20,7 +20,7 @@ _NAMES = (
     "access_key", "access-key", "accesskey", "private_key", "private-key", "secret_key", "authorization", "signature", "sig",
 )  # fmt: skip
 _ASSIGNED = (
-    r"(?i:[a-z-]+)[\"']?\s*(?:=\s*(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;]{3,2000})"
+    r"(?i:[a-z0-9_-]{1,60})[\"']?\s*(?:=\s*(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;]{3,2000})"
     r"|:\s*(?:\"[^\"\n]+\"|'[^'\n]+'|(?=[^\s\d!@#$%^*]{0,99}[\d!@#$%^*])[^\s\"',;]{6,2000}))"
 )
 # First letters in lower case, and what must follow from there on.

@@ -16,15 +16,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.errors import InstallationRevoked, MessageGone, RateLimited, SlackError, SlackUnavailable
+from bot.metrics import SLACK_CALLS
 
 TIMEOUT_S = 10
-# chat.* on a message that somebody deleted.
-GONE = frozenset({"message_not_found", "cant_update_message"})
+# chat.* on a message that somebody deleted, or that the workspace lets nobody change any more.
+GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 REVOKED = frozenset(
     {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "app_uninstalled"}
 )
 # "Possible some aspect succeeded", says the method reference.
-UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
+UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout", "update_failed"})
 LIMITED = frozenset({"ratelimited", "rate_limited"})
 
 
@@ -43,6 +44,17 @@ async def call(request: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
         raise SlackUnavailable(f"Slack did not answer: {type(exc).__name__}", code="unreachable") from exc
     data = response.data
     return data if isinstance(data, dict) else {}
+
+
+async def counted(method: str, request: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
+    """As `call`, and counted for the operator."""
+    try:
+        answer = await call(request)
+    except SlackError as exc:
+        SLACK_CALLS.labels(method=method, result=exc.code or "error").inc()
+        raise
+    SLACK_CALLS.labels(method=method, result="ok").inc()
+    return answer
 
 
 def _translated(exc: SlackApiError) -> SlackError:

@@ -91,11 +91,12 @@ class Desk:
         return ruling
 
     async def _ruled(self, tx: Tx, asked: Asked, *, undo: bool = False) -> Ruling:
+        showing = await showings.load_showing(tx, asked.showing_id)
+        review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
+        # Asked under the lock: another replica may be answering the same delivery at this moment.
         earlier = await decisions.earlier_answer(tx, asked.delivery_key)
         if earlier is not None:
             return Ruling(_refused_from(earlier))
-        showing = await showings.load_showing(tx, asked.showing_id)
-        review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
         if showing is None or review is None:
             return await self._refuse(tx, asked, None, Refused(Refusal.UNKNOWN_SHOWING))
         if undo:

@@ -1,18 +1,23 @@
 """The workspaces that the app is installed in, and a client for each.
 
-One bot token for now; `auth.test` at start says whose it is, and Bolt is told instead of asking again at every request. A
-second workspace is one more entry here. This module must not know tenants.
+`auth.test` at start says whose each token is, and Bolt is told instead of asking again at every request. The team of a press
+or an event chooses the client, so one workspace's request never speaks with another's token. This module must not know
+tenants.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import structlog
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import ConfigurationError, InstallationRevoked, RateLimited, SlackError, SlackUnavailable
 from bot.slack import api
+
+log = structlog.get_logger("placet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,28 @@ class Installations:
             bot_id=found.bot_id,
             bot_user_id=found.bot_user,
         )
+
+
+async def install(clients: Mapping[str, AsyncWebClient]) -> Installations:
+    """Every workspace by its own client. A token that Slack refuses is left out, as long as another works.
+
+    Raises `ConfigurationError` for a token of another workspace than the one it stands for, or when none works.
+    """
+    found = Installations()
+    refused: list[ConfigurationError] = []
+    for team, client in clients.items():
+        try:
+            one = await identify(client)
+        except ConfigurationError as exc:
+            log.warning("A workspace's token is refused.", action="token_refused", team=team, fault=str(exc))
+            refused.append(exc)
+            continue
+        if one.team != team:
+            raise ConfigurationError(f"PLACET_SLACK_TOKENS: the token for {team} belongs to {one.team}.")
+        found.by_team[team] = one
+    if refused and not found.by_team:
+        raise refused[0]
+    return found
 
 
 async def identify(client: AsyncWebClient) -> Installation:

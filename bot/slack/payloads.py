@@ -151,11 +151,17 @@ class Submission:
 
     presser: Presser
     view: View
+    trigger_id: str = ""
 
     @property
     def delivery_key(self) -> str:
-        """The same for a redelivery of the same submission, and for no other."""
-        return f"submit:{self.presser.team}:{self.presser.user}:{self.view.id}:{self.view.hash}:{self.view.showing_id}"
+        """The same for a redelivery of the same submission, and for no other.
+
+        A view that was answered with errors keeps its id and hash, so what tells a corrected answer from a second
+        delivery of the first is the trigger, which Slack makes anew for each interaction.
+        """
+        view = f"{self.view.id}:{self.view.hash}:{self.trigger_id}"
+        return f"submit:{self.presser.team}:{self.presser.user}:{view}:{self.view.showing_id}"
 
 
 def _value(element: _Element) -> InputValue:
@@ -217,4 +223,4 @@ def parse_submission(body: Mapping[str, Any]) -> Submission:
     view = _view(read.view)
     if view is None:
         raise MalformedPayload("this payload holds no view")
-    return Submission(_presser(read), view)
+    return Submission(_presser(read), view, read.trigger_id)

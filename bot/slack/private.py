@@ -13,21 +13,21 @@ from bot.errors import SlackError
 from bot.slack import api
 
 # The person or the bot cannot be met in that channel; a direct message needs neither to be there.
-ELSEWHERE = frozenset({"user_not_in_channel", "not_in_channel", "channel_not_found", "is_archived"})
+ELSEWHERE = frozenset(
+    {"user_not_in_channel", "not_in_channel", "channel_not_found", "is_archived", "cannot_reply_to_message"}
+)
 
 
 async def tell(client: AsyncWebClient, *, channel: str | None, user: str, thread_ts: str | None, text: str) -> None:
     """Say it once; without a channel by direct message. Raises `SlackError` when neither way is open."""
     rendered = private_notice(text)
-    try:
-        if channel is None:
-            raise SlackError(code="channel_not_found")
-        await api.call(
-            client.chat_postEphemeral(
-                channel=channel, user=user, thread_ts=thread_ts, blocks=rendered.blocks, text=rendered.text
-            )
-        )
-    except SlackError as exc:
-        if exc.code not in ELSEWHERE:
-            raise
-        await api.call(client.chat_postMessage(channel=user, blocks=rendered.blocks, text=rendered.text))
+    content = {"blocks": rendered.blocks, "text": rendered.text}
+    if channel is not None:
+        try:
+            await api.call(client.chat_postEphemeral(channel=channel, user=user, thread_ts=thread_ts, **content))
+        except SlackError as exc:
+            if exc.code not in ELSEWHERE:
+                raise
+        else:
+            return
+    await api.call(client.chat_postMessage(channel=user, **content))

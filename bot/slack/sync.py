@@ -9,52 +9,61 @@ whether it arrived. Slack's trouble never touches a decision.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from blocks.cards import call_card
 from blocks.models import Rendered
-from blocks.roots import root_card
-from bot.core.decide import review_digest
-from bot.core.model import DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
-from bot.core.policy import TenantPolicy, tool_settings
+from bot.core.policy import TenantPolicy
 from bot.errors import InstallationRevoked, MessageGone, RateLimited, SlackError, SlackUnavailable
-from bot.metrics import SLACK_CALLS
 from bot.policies import Policies
 from bot.slack import api
+from bot.slack.drawing import Draft, decide_within, draw, quiet_until
+from bot.slack.history import copies, mark, remove_others
 from bot.slack.people import Clients
-from bot.slack.projection import Stage, call_view, root_view
-from bot.slack.views import new_showing_id
+from bot.slack.projection import Stage
+from bot.slack.replies import reply_once
+from bot.slack.shortening import TOO_MUCH
 from bot.store import messages, reviews, showings, tenants
-from bot.store.engine import Store
+from bot.store.engine import Store, Tx
 from bot.store.messages import Message
 
 log = structlog.get_logger("placet")
 
 LEASE_MS = 30_000
-QUIET_MS = 3_000  # a state that passes sooner is not drawn
-METADATA = "placet_message"
 FAR_MS = 60_000
-UNDER_WAY = frozenset({ReviewState.DECIDED, ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT})
 # Slack will never take the message as it is, whoever tries: the tenant's set-up or our blocks are at fault.
 SETUP = frozenset(
-    {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "no_permission", "missing_scope"}
+    {"not_in_channel", "channel_not_found", "is_archived", "is_inactive", "no_permission", "missing_scope"}
+    | {"messages_tab_disabled", "ekm_access_denied", "team_access_not_granted", "app_access_restricted", "no_token"}
 )
+NO_THREAD = "cannot_reply_to_message"
+COPIES_MS = 60_000  # how long after a post in doubt its history is looked at once more
+
+Write = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+Written = tuple[Draft, dict[str, Any]]  # what stands in Slack now, and Slack's answer
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A message as it should be now, and the showing that it makes."""
+class Pauses:
+    """Until when a method rests in a workspace because Slack asked for it. Whoever waits for that keeps his turn."""
 
-    rendered: Rendered
-    showing: Showing
-    content_key: str
+    def __init__(self) -> None:
+        self._until: dict[tuple[str, str], int] = {}
+
+    def begin(self, team: str, method: str, until: int) -> None:
+        """Let nobody call before `until` (database ms)."""
+        self._until[team, method] = max(until, self._until.get((team, method), 0))
+
+    def turn(self, team: str, method: str, now: int) -> int | None:
+        """When to come back, or None to go on."""
+        until = self._until.get((team, method), 0)
+        if until <= now:
+            return None
+        self._until[team, method] = until + 1
+        return until
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,7 @@ class MessageSync:
     owner: str
     known: Callable[[TenantPolicy], Awaitable[object]]  # makes the tenant's reviewers known
     batch: int = 10
+    pauses: Pauses = field(default_factory=Pauses)
 
     async def step(self) -> bool:
         """Bring some messages up to date; answers whether there may be more."""
@@ -101,16 +111,21 @@ class MessageSync:
         await self._write(message, draw(review, Stage(tenant, now, None, paused), message), tenant, parent)
 
     async def _write(self, message: Message, draft: Draft, tenant: TenantPolicy, parent: Message | None) -> None:
+        if message.ts is not None and draft.content_key == message.content_key and message.posting_since is None:
+            await self._unchanged(message)
+            return
+        turn = self.pauses.turn(tenant.slack_team, _method(message), draft.showing.at)
+        if turn is not None:
+            await self._later(message, turn, "ratelimited")
+            return
         client = self.clients(tenant.slack_team)
         try:
             if client is None:
                 raise InstallationRevoked(f"no token for workspace {tenant.slack_team}", code="no_token")
             if message.ts is None:
                 await self._post(client, message, draft, tenant=tenant, parent=parent)
-            elif draft.content_key == message.content_key:
-                await self._unchanged(message)
             else:
-                await self._update(client, message, draft)
+                await self._update(client, message, draft, parent)
         except SlackError as exc:
             await self._failed(message, tenant, exc)
 
@@ -120,31 +135,54 @@ class MessageSync:
         self, client: AsyncWebClient, message: Message, draft: Draft, *, tenant: TenantPolicy, parent: Message | None
     ) -> None:
         thread = parent.ts if parent else None
-        if message.state == "posting":
-            found = await self._find(client, message, thread)
-            if found is not None:
-                await self._posted(message, draft, message.channel, found, fresh=False)
-                return
+        doubtful = message.state == "posting"
+        if doubtful and (found := await copies(client, message, thread)):
+            await self._posted(message, draft, message.channel, found[0], fresh=False)
+            return
         await self.known(tenant)
+        # Where the policy says now: a channel that was given up may be why nothing was delivered.
+        channel = parent.channel if parent else message.channel if doubtful else tenant.slack_channel
         async with self.store.begin() as tx:
-            if not await messages.posting(tx, message):
+            if not await messages.posting(tx, message, channel=channel):
                 return
             await showings.insert_showing(tx, draft.showing)
-        answer = await self._call(
-            "chat.postMessage",
-            client.chat_postMessage(
-                channel=message.channel,
-                thread_ts=thread,
-                metadata={"event_type": METADATA, "event_payload": {"message_id": message.id}},
-                unfurl_links=False,
-                unfurl_media=False,
-                **_content(draft.rendered),
-            ),
-        )
-        ts, channel = answer.get("ts"), answer.get("channel") or message.channel
+        written, answer = await self._said(client, message, draft, channel=channel, thread=thread)
+        ts = answer.get("ts")
         if not isinstance(ts, str):
             raise SlackUnavailable("Slack took the message and did not say where it is", code="no_ts")
-        await self._posted(message, draft, str(channel), ts, fresh=True)
+        await self._posted(message, written, str(answer.get("channel") or channel), ts, fresh=True)
+
+    async def _said(
+        self, client: AsyncWebClient, message: Message, draft: Draft, *, channel: str, thread: str | None
+    ) -> Written:
+        """Post; a plain no of Slack's leaves nothing to look for."""
+        more: dict[str, Any] = {"metadata": mark(message.id), "unfurl_links": False, "unfurl_media": False}
+
+        async def post(content: dict[str, Any]) -> dict[str, Any]:
+            request = client.chat_postMessage(channel=channel, thread_ts=thread, **more, **content)
+            return await api.counted("chat.postMessage", request)
+
+        try:
+            return await self._fitting(draft, post)
+        except SlackUnavailable:
+            raise
+        except SlackError:
+            async with self.store.begin() as tx:
+                await messages.not_posted(tx, message)
+            raise
+
+    async def _fitting(self, draft: Draft, write: Write) -> Written:
+        """Write the message, or a shorter one where Slack finds it too much: another showing, which offers less."""
+        try:
+            return draft, await write(_content(draft.rendered))
+        except SlackError as exc:
+            if exc.code not in TOO_MUCH:
+                raise
+            log.warning("Slack refused a message as it was.", action="shortened", fault=str(exc))
+            shorter = draft.shorter(exc.code)
+        async with self.store.begin() as tx:
+            await showings.insert_showing(tx, shorter.showing)
+        return shorter, await write(_content(shorter.rendered))
 
     async def _posted(self, message: Message, draft: Draft, channel: str, ts: str, *, fresh: bool) -> None:
         """Store where it is. One found in history may show an older version, so it is drawn again."""
@@ -152,44 +190,41 @@ class MessageSync:
         key = draft.content_key if fresh else ""
         async with self.store.begin() as tx:
             showing = draft.showing.id if fresh else message.showing_id
+            late = tx.now + COPIES_MS if fresh and message.state == "posting" else None
             await messages.posted(
-                tx, message, channel=channel, ts=ts, version=version, showing_id=showing, content_key=key
+                tx, message, channel=channel, ts=ts, version=version, showing_id=showing, content_key=key, again_at=late
             )
             review = await reviews.load_review(tx, message.review_id)
             in_force = await self.policies.in_force(tx)
             tenant = in_force.tenant(message.tenant)
             if review is not None and tenant is not None and review.delivered_at is None:
                 await reviews.set_delivered(tx, review.id, decide_within_ms=decide_within(review, tenant))
-
-    async def _find(self, client: AsyncWebClient, message: Message, thread: str | None) -> str | None:
-        """Look for a post whose outcome is unknown, by the metadata that it would carry."""
-        oldest = f"{((message.posting_since or 0) / 1000) - 60:.6f}"
-        if thread:
-            reading = client.conversations_replies(
-                channel=message.channel, ts=thread, oldest=oldest, inclusive=True, include_all_metadata=True, limit=200
-            )
-            method = "conversations.replies"
-        else:
-            reading = client.conversations_history(
-                channel=message.channel, oldest=oldest, inclusive=True, include_all_metadata=True, limit=200
-            )
-            method = "conversations.history"
-        answer = await self._call(method, reading)
-        return next((one["ts"] for one in answer.get("messages") or [] if _is_ours(one, message.id)), None)
+            await _recovered(tx, message.tenant)
 
     # -- messages that are there
 
-    async def _update(self, client: AsyncWebClient, message: Message, draft: Draft) -> None:
+    async def _update(self, client: AsyncWebClient, message: Message, draft: Draft, parent: Message | None) -> None:
+        if message.posting_since is not None:
+            await remove_others(client, message, parent.ts if parent else None)
+            async with self.store.begin() as tx:
+                await messages.sole(tx, message)
+        if draft.content_key == message.content_key:
+            await self._unchanged(message)
+            return
         async with self.store.begin() as tx:
             await showings.insert_showing(tx, draft.showing)
-        await self._call(
-            "chat.update",
-            client.chat_update(channel=message.channel, ts=message.ts or "", **_content(draft.rendered)),
-        )
+
+        async def update(content: dict[str, Any]) -> dict[str, Any]:
+            request = client.chat_update(channel=message.channel, ts=message.ts or "", **content)
+            return await api.counted("chat.update", request)
+
+        written, _ = await self._fitting(draft, update)
         async with self.store.begin() as tx:
             await messages.shown(
-                tx, message, version=message.wanted, showing_id=draft.showing.id, content_key=draft.content_key
+                tx, message, version=message.wanted, showing_id=written.showing.id, content_key=written.content_key
             )
+            await _recovered(tx, message.tenant)
+            await reply_once(tx, await reviews.load_review(tx, message.review_id), message)
 
     async def _unchanged(self, message: Message) -> None:
         async with self.store.begin() as tx:
@@ -206,84 +241,45 @@ class MessageSync:
                 review = await reviews.load_review(tx, message.review_id)
                 await messages.gone(tx, message, repost=review is not None)
                 return
-            if isinstance(fault, InstallationRevoked) or fault.code in SETUP:
+            if isinstance(fault, InstallationRevoked) or _is_setup(fault.code):
                 await tenants.set_fault(tx, tenant.name, code=fault.code, text=str(fault))
-            await messages.retry_later(tx, message, at=tx.now + _delay_ms(message, fault), error=fault.code)
+            if fault.code == NO_THREAD and message.parent_id is not None:
+                await messages.doubt(tx, message.parent_id)
+            at = tx.now + _delay_ms(message, fault)
+            if isinstance(fault, RateLimited):
+                self.pauses.begin(tenant.slack_team, _method(message), at + 1)
+            await messages.retry_later(tx, message, at=at, error=fault.code)
 
     async def _later(self, message: Message, at: int, error: str) -> None:
         async with self.store.begin() as tx:
             await messages.retry_later(tx, message, at=at, error=error)
 
-    async def _call(self, method: str, request: Any) -> dict[str, Any]:
-        try:
-            answer = await api.call(request)
-        except SlackError as exc:
-            SLACK_CALLS.labels(method=method, result=exc.code or "error").inc()
-            raise
-        SLACK_CALLS.labels(method=method, result="ok").inc()
-        return answer
+
+def _method(message: Message) -> str:
+    return "chat.postMessage" if message.ts is None else "chat.update"
+
+
+def _is_setup(code: str) -> bool:
+    return code in SETUP or code.startswith("restricted_action")
+
+
+async def _recovered(tx: Tx, tenant: str) -> None:
+    """Slack took a message: whatever ailed the tenant there is over, and what waited for that goes out now."""
+    fault = (await tenants.faults(tx)).get(tenant)
+    if fault is None or not (_is_setup(fault.code) or fault.code in api.REVOKED | {"no_token"}):
+        return
+    await tenants.clear_fault(tx, tenant, code=fault.code)
+    await messages.hurry(tx, tenant)
 
 
 def _delay_ms(message: Message, fault: SlackError) -> int:
     if isinstance(fault, RateLimited):
         return int(fault.retry_after * 1000) + 100
-    backoff: int = 1_000 << min(message.attempts, 6)
-    return backoff if isinstance(fault, SlackUnavailable) else max(backoff, 10_000)
-
-
-def _is_ours(one: dict[str, Any], message_id: str) -> bool:
-    metadata = one.get("metadata") or {}
-    payload = metadata.get("event_payload") or {}
-    return (
-        metadata.get("event_type") == METADATA and payload.get("message_id") == message_id and bool(one.get("bot_id"))
-    )
+    if isinstance(fault, SlackUnavailable):
+        return 1_000 << min(message.attempts, 6)
+    return max(10_000, 1_000 << min(message.attempts, 9))
 
 
 def _content(rendered: Rendered) -> dict[str, Any]:
     """Blocks and text together, always: text alone would delete the blocks. What the agent wrote is never parsed."""
     return {"blocks": rendered.blocks, "text": rendered.text, "parse": "none", "link_names": False}
-
-
-def decide_within(review: Review, tenant: TenantPolicy) -> int | None:
-    """The shortest time to decide among the review's tools, in ms; None when none expires."""
-    if review.problem:
-        return None  # nobody could decide it in time, so its time does not run
-    times = [tool_settings(tenant, action.tool).decide_within_ms for action in review.actions]
-    return min((time for time in times if time is not None), default=None)
-
-
-def quiet_until(review: Review, message: Message, now: int) -> int | None:
-    """When to look again instead of drawing a state that will pass, or None to draw now."""
-    if message.ts is None or review.state not in UNDER_WAY:
-        return None
-    last = max((action.decision.at for action in review.actions if action.decision), default=0)
-    return last + QUIET_MS if now < last + QUIET_MS else None
-
-
-def draw(review: Review, stage: Stage, message: Message) -> Draft:
-    """Project one message; the showing is new, and is stored only if the content is."""
-    if review.delivered_at is None:
-        # The time to decide starts with this very post.
-        within = decide_within(review, stage.tenant)
-        review = replace(review, decide_by=None if within is None else stage.now + within)
-    showing_id = new_showing_id()
-    if message.position is None:
-        rendered = root_card(root_view(review, stage, showing=showing_id))
-        offers: tuple[Offer, ...] = ()
-        kind, digest = ShowingKind.ROOT, review_digest(review)
-    else:
-        action = review.actions[message.position]
-        rendered = call_card(call_view(review, action, stage, showing=showing_id))
-        kinds = tuple(DecisionType(kind) for kind in rendered.offered)
-        offers = (Offer(action.position, kinds, rendered.complete),)
-        kind, digest = ShowingKind.CARD, action.standing_digest
-    showing = Showing(
-        showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=stage.now
-    )
-    return Draft(rendered, showing, _key(rendered, showing_id, digest))
-
-
-def _key(rendered: Rendered, showing_id: str, digest: str) -> str:
-    """What a reader could tell apart, without the showing's own id."""
-    content = json.dumps([rendered.blocks, rendered.text, rendered.complete, digest]).replace(showing_id, "s")
-    return hashlib.sha256(content.encode()).hexdigest()

@@ -136,9 +136,18 @@ async def _change(tx: Tx, message: Message, **changes: Any) -> bool:
     return (await tx.conn.execute(update(messages).where(here).values(**changes))).rowcount == 1
 
 
-async def posting(tx: Tx, message: Message) -> bool:
-    """Note that a post is about to leave; commit this before calling Slack. False: the lease is lost, do not post."""
-    return await _change(tx, message, state="posting", posting_since=tx.now)
+async def posting(tx: Tx, message: Message, *, channel: str | None = None) -> bool:
+    """Note that a post is about to leave; commit this before calling Slack. False: the lease is lost, do not post.
+
+    A post whose outcome is unknown keeps the time of the first: whatever it left is looked for from there.
+    """
+    since = tx.now if message.posting_since is None else message.posting_since
+    return await _change(tx, message, state="posting", posting_since=since, channel=channel or message.channel)
+
+
+async def not_posted(tx: Tx, message: Message) -> bool:
+    """Slack said no: nothing of this post can be there, so nothing need be looked for."""
+    return await _change(tx, message, state="new", posting_since=None)
 
 
 async def posted(  # noqa: PLR0913 - where it is and what it shows, each named by the caller
@@ -150,16 +159,29 @@ async def posted(  # noqa: PLR0913 - where it is and what it shows, each named b
     version: int,
     showing_id: str | None,
     content_key: str | None = None,
+    again_at: int | None = None,
 ) -> bool:
-    """Slack has the message. Locks its review first, as everybody does who changes both."""
+    """Slack has the message. Locks its review first, as everybody does who changes both.
+
+    `again_at`: an earlier post may show up late beside this one, so it is looked for then, and `sole` ends that.
+    """
     await standing(tx, message.review_id)
-    place = {"state": "posted", "channel": channel, "ts": ts, "posting_since": None}
+    place: dict[str, Any] = {"state": "posted", "channel": channel, "ts": ts}
+    if again_at is None:
+        place["posting_since"] = None
+    else:
+        place |= {"wanted": messages.c.wanted + 1, "next_try_at": again_at}
     if not await _change(tx, message, **place, **_shows(version, showing_id, content_key)):
         return False
     await _hold_replies(tx, message, held=False)
     content = {"channel": channel, "ts": ts, "showing": showing_id, "version": version}
     await _record(tx, message, "message.posted", content)
     return True
+
+
+async def sole(tx: Tx, message: Message) -> bool:
+    """No other copy of the message stands in Slack."""
+    return await _change(tx, message, posting_since=None)
 
 
 async def shown(
@@ -199,6 +221,18 @@ async def gone(tx: Tx, message: Message, *, repost: bool = False) -> bool:
     await _hold_replies(tx, message, held=repost)
     await _record(tx, message, "message.gone", {"channel": message.channel, "ts": message.ts, "repost": repost})
     return True
+
+
+async def doubt(tx: Tx, message_id: str) -> None:
+    """The message may be gone: write it once more whatever it shows, so that Slack says so."""
+    changes = {"wanted": messages.c.wanted + 1, "content_key": None, "next_try_at": tx.now}
+    await tx.conn.execute(update(messages).where(messages.c.id == message_id).values(**changes))
+
+
+async def hurry(tx: Tx, tenant: str) -> None:
+    """What ailed the tenant's channel is over: everything that waited for that goes out now."""
+    waiting = and_(messages.c.tenant == tenant, text(DUE_MESSAGE), messages.c.last_error != "")
+    await tx.conn.execute(update(messages).where(waiting).values(next_try_at=tx.now))
 
 
 async def failed(tx: Tx, message: Message, *, error: str) -> bool:

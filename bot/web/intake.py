@@ -21,7 +21,8 @@ from bot.core.policy_match import matches
 from bot.policies import Policies
 from bot.store.engine import Store
 
-THREAD = re.compile(r"^[A-Za-z0-9-]{1,64}$")
+THREAD = re.compile(r"[A-Za-z0-9-]{1,64}")
+IDENTITY = re.compile(r"[!-~]{1,128}")  # it becomes a header of every request about the thread
 A_SECOND = 10
 # (tenant, identity, thread) -> nothing
 Hint = Callable[[str, str, str], None]
@@ -61,7 +62,7 @@ class Intake:
         thread = str(request.path_params["thread_id"])
         body = await _object(request)
         user = body.get("user_id") if body is not None else None
-        if not THREAD.match(thread) or not isinstance(user, str) or not _admitted(tenant, user):
+        if not THREAD.fullmatch(thread) or not isinstance(user, str) or not _admitted(tenant, user):
             return _no(422, "the thread id or user_id is not one that this tenant's policy admits")
         return self._accept(tenant, [user], thread)
 
@@ -72,7 +73,7 @@ class Intake:
             return tenant
         body = await _object(request)
         thread = body.get("thread_id") if body is not None else None
-        if not isinstance(thread, str) or not THREAD.match(thread):
+        if not isinstance(thread, str) or not THREAD.fullmatch(thread):
             return _no(422, "the body has no usable thread_id")
         return self._accept(tenant, tenant.agent.polled, thread)
 
@@ -97,7 +98,7 @@ class Intake:
 
 
 def _admitted(tenant: TenantPolicy, user: str) -> bool:
-    return any(matches(pattern, user) for pattern in tenant.agent.users)
+    return IDENTITY.fullmatch(user) is not None and any(matches(pattern, user) for pattern in tenant.agent.users)
 
 
 async def _object(request: Request) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ import structlog
 from bot.core.model import DecisionType, Outcome, Review, ReviewState
 from bot.errors import PlacetError
 from bot.policies import Policies
-from bot.slack.sync import decide_within
+from bot.slack.drawing import decide_within
 from bot.store import dispatches, requests, reviews, tenants
 from bot.store.engine import Store
 from bot.store.requests import Request

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from bot.sandbox.slack.records import Channel, Person
 from bot.store import messages, people, tenants
 from bot.store.registers import audit_events
-from tests.office import CHANNEL, CLEO, Office, policy_text
+from tests.office import CHANNEL, CLEO, Office, buttons, policy_text
 from tests.wiretap import Heard, resumes
 
 TENANT = "demo"
@@ -206,6 +206,11 @@ async def redrawn(office: Office, review: Any, containing: str, *, position: int
         return card if containing in says(card) else None
 
     return dict(await office.until(there, f"the card of {review.id} to say {containing!r}"))
+
+
+def deciding(message: dict[str, Any]) -> list[str]:
+    """The decisions that a card offers."""
+    return [action_id for action_id in buttons(message) if action_id.startswith("decide.")]
 
 
 async def decide_in_modal(office: Office, user: str, card: dict[str, Any], kind: str, text: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from tests.acceptance.steps import (
     blindfold,
     call,
+    deciding,
     heard,
     opened,
     pause,
@@ -18,7 +19,7 @@ from tests.acceptance.steps import (
     stands,
     unblind,
 )
-from tests.office import ADA, buttons
+from tests.office import ADA
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,7 +39,7 @@ async def test_a1_action_an_approved_call_does_not_run_once_the_agent_proposes_o
         await resume(office)
 
         await stands(office, old, "superseded", why="thread_moved_on")
-        assert not buttons(await redrawn(office, old, "Superseded"))
+        assert not deciding(await redrawn(office, old, "Superseded"))
         (fresh,) = await opened(office, thread)
         assert office.ran(thread) == []
         assert heard(office, thread) == []

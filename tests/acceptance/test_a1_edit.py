@@ -24,12 +24,9 @@ async def test_a1_edit_runs_with_exactly_the_final_values_and_the_record_keeps_b
     async with office_of() as office:
         thread = await office.propose(turns=[[call("refund", **PROPOSED)]])
         (review,) = await opened(office, thread)
-        card = await office.card_of(review, button="decide.edit")
-        form = await office.click(ADA, card, "decide.edit")
-        (field,) = [block for block in form["view"]["blocks"] if block["type"] == "input"]
-        typed = field["element"]["initial_value"].replace("12.7", "11.50").replace("EUR", "USD")
+        await office.click(ADA, await office.card_of(review, button="decide.edit"), "decide.edit")
 
-        shown = await office.submit(ADA, {field["block_id"]: typed})
+        shown = await office.submit(ADA, {"amount": "11.50", "currency": "USD"})
         closed = await office.submit(ADA)
         after = await stands(office, review, "resumed")
 
@@ -52,15 +49,13 @@ async def test_a1_edit_leaves_the_source_of_untouched_fields_as_it_was(office_of
     async with office_of() as office:
         thread = await office.propose(turns=[[call("refund", **PROPOSED)]])
         (review,) = await opened(office, thread)
-        form = await office.click(ADA, await office.card_of(review, button="decide.edit"), "decide.edit")
-        (field,) = [block for block in form["view"]["blocks"] if block["type"] == "input"]
+        await office.click(ADA, await office.card_of(review, button="decide.edit"), "decide.edit")
 
-        await office.submit(ADA, {field["block_id"]: field["element"]["initial_value"].replace("12.7", "11.50")})
+        await office.submit(ADA, {"amount": "11.50"})
         await office.submit(ADA)
         await stands(office, review, "resumed")
 
         (sent,) = heard(office, thread)
-        left = json.dumps({name: value for name, value in PROPOSED.items() if name != "amount"})
         for name, value in PROPOSED.items():
             told = f"{json.dumps(name)}:{'11.50' if name == 'amount' else json.dumps(value, separators=(',', ':'))}"
-            assert told in sent.body.decode().replace(", ", ",").replace(": ", ":"), left
+            assert told in sent.body.decode().replace(", ", ",").replace(": ", ":")

@@ -6,6 +6,7 @@ import pytest
 
 from tests.acceptance.steps import (
     blindfold,
+    deciding,
     heard,
     opened,
     pause,
@@ -15,7 +16,7 @@ from tests.acceptance.steps import (
     stands,
 )
 from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, buttons, local_agent
+from tests.office import ADA, BEN, local_agent
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,7 +41,7 @@ async def test_a1_moved_server_supersedes_open_and_decided_reviews_and_sends_to_
 
         for review in (still_open, held):
             await stands(office, review, "superseded", why="moved_server")
-            assert not buttons(await redrawn(office, review, "points to another agent server"))
+            assert not deciding(await redrawn(office, review, "points to another agent server"))
             assert heard(office, review.thread_id) == []
         await forge(office, pressed(ADA, showing_of(card, "decide.approve"), "decide.approve", card=card))
         assert "no longer waiting" in await office.told(ADA)

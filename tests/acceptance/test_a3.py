@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import decide_in_modal, heard, opened, sent, stands
+from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, sent, stands
 from tests.forging import forge, pressed, showing_of, submitted, typed
-from tests.office import ADA, BEN, buttons
+from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
 
@@ -31,7 +31,7 @@ async def test_a3_reject_is_read_with_its_reason_and_the_same_call_again_is_a_ne
 
         await forge(office, pressed(ADA, old, "decide.approve", card=card))
         assert "already" in await office.told(ADA)
-        assert not buttons(await office.card_of(first))
+        assert not deciding(await office.card_of(first))
         assert (await stands(office, second, "open")).actions[0].decision is None
         assert office.ran(thread) == []
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import decide_in_modal, heard, opened, paused, refusals, sent, stands, start
+from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, paused, refusals, sent, stands, start
 from tests.forging import chosen, forge, pressed, showing_of, submitted, typed
-from tests.office import ADA, BEN, buttons
+from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
 
@@ -43,7 +43,7 @@ async def test_b3_allowed_decisions_are_shown_for_each_position_by_itself(office
 
         opened_view = (await office.click(ADA, root, "review.open"))["view"]
 
-        assert [buttons(card) for card in cards] == [
+        assert [deciding(card) for card in cards] == [
             ["decide.approve", "decide.reject"],
             ["decide.edit", "decide.respond"],
             ["decide.reject"],

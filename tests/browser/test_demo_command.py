@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 import signal
 import socket
 import subprocess
@@ -13,11 +14,11 @@ pytestmark = pytest.mark.timeout(240)
 
 
 def free_pair():
-    """A port that is free together with the next one."""
+    """A port that is free together with the next one, below those that the system itself gives away meanwhile."""
     while True:
+        port = random.randrange(20_000, 30_000)
         with socket.socket() as first, socket.socket() as second, contextlib.suppress(OSError):
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
+            first.bind(("127.0.0.1", port))
             second.bind(("127.0.0.1", port + 1))
             return port
 
@@ -27,11 +28,17 @@ def start(port, *more):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def first_line(demo):
+    line = demo.stdout.readline()
+    assert line, demo.stderr.read()
+    return line
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_is_and_stops_without_a_word(number):
     port = free_pair()
     with start(port, "--headless") as demo:
-        where = json.loads(demo.stdout.readline())
+        where = json.loads(first_line(demo))
         demo.send_signal(number)
         _, said = demo.communicate()
 

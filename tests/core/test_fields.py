@@ -73,7 +73,7 @@ def test_json_that_says_the_same_is_no_change():
         ("n", "0.1000000000000000000001", "rounding"),
         ("s", "a\x00", "NUL"),
         ("s", "a\ud800", "NUL or half a character"),
-        ("list", "[1,]", "Line 1, column 3"),
+        ("list", "[1,]", "Line 1, column 4"),
         ("list", "", "Nothing is written here"),
         ("list", "[9223372036854775808]", "does not fit 64 bits"),
         ("list", '{"a": 1, "a": 2}', "appears twice"),

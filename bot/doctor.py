@@ -1,0 +1,158 @@
+"""`placet doctor`: everything that keeps an approval from coming or going, each fault with its mend.
+
+It exists for the moment before the first run and the moment after something broke. It only reads: settings, the database,
+Slack, agent servers. What it says holds no secret and no argument. The parts that ask Slack and agent servers stand in
+modules of their own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+
+from bot import doctor_agent, doctor_slack
+from bot.agent.pool import Agents
+from bot.core.policy import Finding as PolicyFinding
+from bot.core.policy import TenantPolicy, check
+from bot.doctor_finding import Finding, Grade
+from bot.errors import ConfigurationError, StoreError
+from bot.policies import InForce, Policies
+from bot.settings import Settings, require_slack
+from bot.store import tenants
+from bot.store.engine import Store
+from bot.store.opening import open_store
+from bot.store.tables import messages
+
+LEAST_KEY = 32
+LEAST_INTAKE = 24
+SKEW_S = 5.0
+
+
+# What only a live workspace can settle: the local Slack was written from the reference and from reports.
+LIVE_ONLY = (
+    "how Slack counts characters, and how many a message of many rich_text blocks really takes",
+    "whether an update of a card can fail because the card is old",
+    "how soon a channel's history shows a message that was posted a moment ago",
+    "what Slack's apps do with right-to-left marks and control characters",
+    "whether user groups list people whose accounts are deactivated",
+    "how long an acknowledgement over Socket Mode takes from here",
+)
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Look at everything. What cannot be looked at is a finding too."""
+    found = _settings(settings)
+    try:
+        store = await open_store(settings.database_url)
+    except StoreError as exc:
+        return [*found, Finding("database", Grade.FAULT, str(exc), "Mend that first; the rest needs the database.")]
+    try:
+        found.append(Finding("database", Grade.OK, "It opens and its schema is this version's."))
+        found += await _stored(settings, store)
+    finally:
+        await store.close()
+    return found + [Finding("live", Grade.NOTE, f"Only your workspace can tell: {point}.") for point in LIVE_ONLY]
+
+
+def _settings(settings: Settings) -> list[Finding]:
+    found: list[Finding] = []
+    try:
+        require_slack(settings)
+        found.append(Finding("settings", Grade.OK, "Slack's tokens and secrets are set."))
+    except ConfigurationError as exc:
+        found.append(Finding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again."))
+    if not settings.secret_key:
+        what = "PLACET_SECRET_KEY is not set, so the audit's head is not signed."
+        found.append(Finding("settings", Grade.WARN, what, "Set it to at least 32 random characters and keep it."))
+    elif len(settings.secret_key) < LEAST_KEY:
+        what = f"PLACET_SECRET_KEY has fewer than {LEAST_KEY} characters."
+        found.append(Finding("settings", Grade.WARN, what, "Use `openssl rand -hex 32`."))
+    return found
+
+
+async def _stored(settings: Settings, store: Store) -> list[Finding]:
+    async with store.read() as tx:
+        in_force = await Policies().in_force(tx)
+        now = tx.now
+    found = [_clock("database", now / 1000, "the database's clock")]
+    if in_force.policy is None:
+        what = "No policy is stored, so nothing is served."
+        return [*found, Finding("policy", Grade.FAULT, what, "Run `placet policy apply FILE`.")]
+    found += [_of_policy(one) for one in check(in_force.policy)]
+    found += await _undelivered(store, in_force)
+    slack = await doctor_slack.offices(settings)
+    agents = Agents(settings.secret)
+    try:
+        for tenant in in_force.tenants():
+            found += [_intake(settings, tenant)]
+            found += await doctor_slack.examine(slack, tenant)
+            found += await doctor_agent.examine(agents, settings, tenant)
+    finally:
+        await agents.close()
+    return found
+
+
+def _of_policy(one: PolicyFinding) -> Finding:
+    grade = Grade.WARN if one.level == "warning" else Grade.NOTE
+    return Finding("policy", grade, f"{one.path}: {one.text}.", f"{one.mend}.", one.tenant)
+
+
+def _clock(area: str, theirs: float, whose: str) -> Finding:
+    apart = abs(theirs - time.time())
+    if apart <= SKEW_S:
+        return Finding(area, Grade.OK, f"This machine's clock and {whose} agree.")
+    what = f"This machine's clock and {whose} are {apart:.0f} s apart."
+    return Finding(area, Grade.WARN, what, "Let NTP set both; Slack's signatures and deadlines rest on them.")
+
+
+async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
+    async with store.read() as tx:
+        behind = messages.c.ts.is_(None) & (messages.c.last_error != "")
+        counted = select(messages.c.tenant, messages.c.last_error, func.count()).where(behind)
+        rows = (await tx.conn.execute(counted.group_by(messages.c.tenant, messages.c.last_error))).all()
+        ailing = await tenants.faults(tx)
+        paused = await tenants.paused(tx)
+    found = [
+        Finding("cards", Grade.FAULT, f"{count} cards were not delivered: {error}.", _mend_slack(error), name)
+        for name, error, count in rows
+    ]
+    found += [
+        Finding("cards", Grade.FAULT, f"Slack answers {fault.code}.", _mend_slack(fault.code), name)
+        for name, fault in ailing.items()
+    ]
+    found += [
+        Finding("pause", Grade.NOTE, f"Paused by {pause.by}.", "`placet resume` ends it.", name)
+        for name, pause in paused.items()
+    ]
+    return (
+        found
+        if rows or ailing
+        else [*found, Finding("cards", Grade.OK, f"No card of {len(in_force.tenants())} tenants is stuck.")]
+    )
+
+
+def _mend_slack(code: str) -> str:
+    return doctor_slack.MENDS.get(code, "See Slack's page on this error; the card is tried again by itself.")
+
+
+def _intake(settings: Settings, tenant: TenantPolicy) -> Finding:
+    name = tenant.intake_token_env
+    if name is None:
+        what = "No intake token: agents cannot hint, and new calls are found by polling."
+        return Finding("intake", Grade.NOTE, what, tenant=tenant.name)
+    token = settings.secret(name)
+    if not token:
+        return Finding(
+            "intake", Grade.FAULT, f"{name} is not set.", "Set it, or take it out of the policy.", tenant.name
+        )
+    if len(token) < LEAST_INTAKE:
+        what = f"{name} has fewer than {LEAST_INTAKE} characters."
+        return Finding("intake", Grade.WARN, what, "Use `openssl rand -hex 32`.", tenant.name)
+    return Finding("intake", Grade.OK, f"{name} is set and long enough.", tenant=tenant.name)
+
+
+def failed(found: Sequence[Finding]) -> bool:
+    """Whether anything must be mended."""
+    return any(one.grade is Grade.FAULT for one in found)

@@ -1,0 +1,93 @@
+"""One message as it should be now, and the showing that it makes.
+
+Pure: a message is a projection of the stored review, and two drawings of the same content have the same key, whatever
+their showings are called. This module must not know what Slack shows already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+
+from blocks.cards import call_card
+from blocks.models import Rendered
+from blocks.roots import root_card
+from bot.core.decide import review_digest
+from bot.core.model import DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
+from bot.core.policy import TenantPolicy, tool_settings
+from bot.slack.projection import Stage, call_view, root_view
+from bot.slack.shortening import shortened
+from bot.slack.views import new_showing_id
+from bot.store.messages import Message
+
+QUIET_MS = 3_000  # a state that passes sooner is not drawn
+UNDER_WAY = frozenset({ReviewState.DECIDED, ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message as it should be now, and the showing that it makes."""
+
+    rendered: Rendered
+    showing: Showing
+    content_key: str
+
+    def shorter(self, code: str) -> Draft:
+        """The same after Slack refused it for its size or its blocks. The key stays: it is drawn once for one content."""
+        made = replace(
+            self.showing,
+            id=new_showing_id(),
+            offers=tuple(replace(offer, complete=False) for offer in self.showing.offers),
+        )
+        return Draft(_renamed(shortened(self.rendered, code), self.showing.id, made.id), made, self.content_key)
+
+
+def _renamed(rendered: Rendered, old: str, new: str) -> Rendered:
+    blocks = json.loads(json.dumps(rendered.blocks).replace(old, new))
+    return replace(rendered, blocks=blocks)
+
+
+def decide_within(review: Review, tenant: TenantPolicy) -> int | None:
+    """The shortest time to decide among the review's tools, in ms; None when none expires."""
+    if review.problem:
+        return None  # nobody could decide it in time, so its time does not run
+    times = [tool_settings(tenant, action.tool).decide_within_ms for action in review.actions]
+    return min((time for time in times if time is not None), default=None)
+
+
+def quiet_until(review: Review, message: Message, now: int) -> int | None:
+    """When to look again instead of drawing a state that will pass, or None to draw now."""
+    if message.ts is None or review.state not in UNDER_WAY:
+        return None
+    last = max((action.decision.at for action in review.actions if action.decision), default=0)
+    return last + QUIET_MS if now < last + QUIET_MS else None
+
+
+def draw(review: Review, stage: Stage, message: Message) -> Draft:
+    """Project one message; the showing is new, and is stored only if the content is."""
+    if review.delivered_at is None:
+        # The time to decide starts with this very post.
+        within = decide_within(review, stage.tenant)
+        review = replace(review, decide_by=None if within is None else stage.now + within)
+    showing_id = new_showing_id()
+    if message.position is None:
+        rendered = root_card(root_view(review, stage, showing=showing_id))
+        offers: tuple[Offer, ...] = ()
+        kind, digest = ShowingKind.ROOT, review_digest(review)
+    else:
+        action = review.actions[message.position]
+        rendered = call_card(call_view(review, action, stage, showing=showing_id))
+        kinds = tuple(DecisionType(kind) for kind in rendered.offered)
+        offers = (Offer(action.position, kinds, rendered.complete),)
+        kind, digest = ShowingKind.CARD, action.standing_digest
+    showing = Showing(
+        showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=stage.now
+    )
+    return Draft(rendered, showing, _key(rendered, showing_id, digest))
+
+
+def _key(rendered: Rendered, showing_id: str, digest: str) -> str:
+    """What a reader could tell apart, without the showing's own id."""
+    content = json.dumps([rendered.blocks, rendered.text, rendered.complete, digest]).replace(showing_id, "s")
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -1,0 +1,103 @@
+"""The doctor: a sound office has nothing to mend, and each broken thing is named with its mend."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bot.cli_doctor import text_of
+from bot.doctor import examine, failed
+from bot.doctor_finding import Finding, Grade
+from bot.sandbox.slack.records import Group
+from tests.office import local_agent, open_office, policy_text
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def examined(tmp_path):
+    """Examine an office after something was done to it; the policy's lines may be other ones."""
+
+    async def look(break_it=None, *, url=None, **changes):
+        database = f"sqlite+aiosqlite:///{tmp_path / 'placet.db'}"
+        async with local_agent(tmp_path) as agent:
+            text = policy_text(url or agent.url)
+            async with open_office(database, agent, policy=text) as office:
+                if break_it:
+                    break_it(office.world)
+                settings = replace(office.settings, database_url=database, **changes)
+                return await examine(settings)
+
+    return look
+
+
+def grades(found, *wanted):
+    return [one for one in found if one.grade in wanted]
+
+
+async def test_a_sound_office_has_nothing_to_mend(examined):
+    found = await examined(secret_key="k" * 64)
+
+    # The tests' policy settles faster than is wise, and is told so.
+    assert [one.area for one in grades(found, Grade.FAULT, Grade.WARN)] == ["policy"]
+    assert not failed(found)
+    areas = {one.area for one in found if one.grade is Grade.OK}
+    assert {"settings", "database", "cards", "intake", "slack", "agent"} <= areas
+
+
+async def test_every_broken_thing_is_named_with_its_mend(examined):
+    def break_it(world):
+        channel = world.channels["C0APPROVALS"]
+        world.add(type(channel)(channel.id, channel.name, channel.team_id, frozenset({"U0ADA"}), channel.kind, True))
+        group = world.groups["S0SUPPORT"]
+        world.add(Group(group.id, group.handle, group.team_id, ()))
+        installed = world.installations["T0DEMO"]
+        world.add(replace(installed, scopes=installed.scopes - {"users:read"}))
+
+    found = await examined(break_it, url="http://127.0.0.1:9", secrets={"PLACET_INTAKE_DEMO": "short"}, secret_key="")
+
+    bad = grades(found, Grade.FAULT, Grade.WARN)
+    said = " ".join(one.what for one in bad)
+    for part in (
+        "is archived",
+        "not in channel",
+        "is empty",
+        "lacks users:read",
+        "cannot be asked",
+        "fewer than 24",
+        "not signed",
+    ):
+        assert part in said
+    assert all(one.mend for one in bad)
+    assert failed(found)
+
+
+async def test_a_token_that_slack_refuses_is_a_fault_and_stands_in_no_line(examined):
+    found = await examined(slack_bot_token="xoxb-revoked-secret")
+
+    assert any(one.area == "slack" and one.grade is Grade.FAULT for one in found)
+    assert "xoxb-revoked-secret" not in text_of(found)
+
+
+async def test_without_a_database_the_rest_waits(tmp_path):
+    from bot.settings import read
+
+    found = await examine(read({"PLACET_DATABASE_URL": f"sqlite:///{tmp_path / 'none.db'}"}))
+
+    assert found[-1].area == "database"
+    assert found[-1].grade is Grade.FAULT
+
+
+async def test_the_worst_stands_first():
+    found = [Finding("a", Grade.OK, "Fine."), Finding("b", Grade.FAULT, "Bad.", "Mend it.", "demo")]
+
+    assert text_of(found).splitlines() == [
+        "FAULT  b, demo: Bad.",
+        "       → Mend it.",
+        "ok     a: Fine.",
+        "",
+        "1 to mend.",
+    ]
+    assert json.dumps([one.what for one in found])
