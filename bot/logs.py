@@ -21,6 +21,9 @@ QUIET = (
     "asyncio",
     "alembic",
     "sqlalchemy",
+    "aiosqlite",  # at DEBUG it prints every value that is stored
+    "asyncpg",
+    "python_multipart",
 )
 
 

@@ -6,6 +6,8 @@ not know why the person is told.
 
 from __future__ import annotations
 
+from typing import Any
+
 from slack_sdk.web.async_client import AsyncWebClient
 
 from blocks.notices import private_notice
@@ -21,7 +23,7 @@ ELSEWHERE = frozenset(
 async def tell(client: AsyncWebClient, *, channel: str | None, user: str, thread_ts: str | None, text: str) -> None:
     """Say it once; without a channel by direct message. Raises `SlackError` when neither way is open."""
     rendered = private_notice(text)
-    content = {"blocks": rendered.blocks, "text": rendered.text}
+    content: dict[str, Any] = {"blocks": rendered.blocks, "text": rendered.text}
     if channel is not None:
         try:
             await api.call(client.chat_postEphemeral(channel=channel, user=user, thread_ts=thread_ts, **content))

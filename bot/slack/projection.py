@@ -133,7 +133,7 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         take_back=is_changeable(review, action),
         typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),
         revealable=any(mask.declared for mask in hiding.masks) and may_reveal(review, action, stage),
-        has_result=bool(action.outcome_text) and settings.result != "none",
+        has_result=has_result(action, settings.result),
         mention=settings.mention if len(review.actions) == 1 else (),
     )
 
@@ -144,6 +144,12 @@ def may_reveal(review: Review, action: Action, stage: Stage) -> bool:
         return who_could(stage.tenant, action.tool, REVEAL)
     call = call_of(review, action, None, review.requester)
     return judge(stage.tenant, call, person=stage.viewer.person, decision=REVEAL).allowed
+
+
+def has_result(action: Action, setting: str) -> bool:
+    """Whether there is an answer of the tool's own to open; what stands in a call's place is no such thing."""
+    ran = action.outcome in (Outcome.EXECUTED, Outcome.FAILED)
+    return ran and bool(action.outcome_text) and setting != "none"
 
 
 def may_read_result(review: Review, action: Action, stage: Stage) -> bool:

@@ -29,7 +29,7 @@ from bot.policies import Policies
 from bot.slack.editing import as_fields, as_json, fields_for, views_of
 from bot.slack.hiding import hiding_of, kept_hidden
 from bot.slack.payloads import Presser
-from bot.slack.projection import Stage, batch_view, call_view, may_read_result, offered
+from bot.slack.projection import Stage, batch_view, call_view, has_result, may_read_result, offered
 from bot.store import reviews, showings, tenants
 from bot.store.drafts import Draft, load_drafts
 from bot.store.engine import Tx
@@ -141,7 +141,7 @@ def draw_review(
 def draw_result(scene: Scene, action: Action) -> Drawn | Refused:
     """What is kept of a tool's answer, for those who may read it; goes into the record."""
     settings = tool_settings(scene.stage.tenant, action.tool)
-    if not action.outcome_text or settings.result == "none":
+    if not has_result(action, settings.result):
         return Refused(Refusal.GONE, action.position)
     if not may_read_result(scene.review, action, scene.stage):
         return Refused(Refusal.NOT_A_REVIEWER, action.position)

@@ -114,7 +114,8 @@ async def claim_messages(tx: Tx, *, owner: str, lease_ms: int, limit: int) -> li
     leased = await tx.conn.execute(
         update(messages).where(messages.c.id.in_(chosen)).values(**held).returning(*_FIELDS, messages.c.urgency)
     )
-    ordered = sorted(leased.all(), key=lambda row: (row.urgency, row.next_try_at, row.id))
+    # The cards of a batch stand in its thread in request order.
+    ordered = sorted(leased.all(), key=lambda row: (row.urgency, row.next_try_at, row.review_id, row.position or 0))
     return [message_of(row[: len(_FIELDS)]) for row in ordered]
 
 
@@ -124,7 +125,7 @@ def _free(now: int) -> Any:
 
 def due_messages(now: int, limit: int) -> Select[tuple[str]]:
     """Ids of due messages, the first of every tenant before the second of any."""
-    order = (messages.c.urgency, messages.c.next_try_at, messages.c.id)
+    order = (messages.c.urgency, messages.c.next_try_at, messages.c.review_id, messages.c.position)
     turn = func.row_number().over(partition_by=messages.c.tenant, order_by=order).label("turn")
     ready = and_(text(DUE_MESSAGE), messages.c.next_try_at <= now, _free(now))
     ranked = select(messages.c.id, messages.c.urgency, messages.c.next_try_at, turn).where(ready).subquery()

@@ -14,7 +14,7 @@ from sqlalchemy import not_, update
 
 from bot.core.model import Outcome, Review, ReviewState
 from bot.store import audit
-from bot.store.decisions import void_decisions
+from bot.store.decisions import record_approvals, void_decisions
 from bot.store.engine import Tx
 from bot.store.reviews import make_move, reopen, store_outcomes
 from bot.store.tables import actions, dispatches
@@ -53,7 +53,14 @@ async def open_held(tx: Tx, review: Review, *, decide_within_ms: int | None, act
         return None
     # Its dispatch was to reject everything. What people decide now is no expiry.
     await _dispatch(tx, review.id, expiry=False)
-    return await void_decisions(tx, opened, why="reopened", actor=actor) or opened
+    return await ask_anew(tx, opened, why="reopened", actor=actor)
+
+
+async def ask_anew(tx: Tx, review: Review, *, why: str, actor: str) -> Review:
+    """Let no decision of an unsent review count any more, nor any approval that waits for others."""
+    voided = await void_decisions(tx, review, why=why, actor=actor) or review
+    half = [action.position for action in voided.actions if action.approvals]
+    return await record_approvals(tx, voided, (), voided=half, why=why) or voided
 
 
 async def _dispatch(tx: Tx, review_id: str, **changes: Any) -> None:

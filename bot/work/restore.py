@@ -13,8 +13,9 @@ from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
 from bot.policies import InForce, Policies
-from bot.store import decisions, reviews, tenants
+from bot.store import reviews, tenants
 from bot.store.engine import Store
+from bot.store.settling import ask_anew
 from bot.work.recheck import moved
 from bot.work.repair import Told
 from bot.work.watch import Watcher
@@ -41,7 +42,7 @@ class Restorer:
             async with self.store.read() as tx:
                 held = await reviews.live_reviews(tx, tenant=tenant.name)
             counted += len(held)
-            await self._ask_anew(held)
+            await self._ask_anew(held, actor)
             unread.update(await self._read(tenant, held, in_force))
         if unread:
             thread, fault = next(iter(unread.items()))
@@ -51,13 +52,13 @@ class Restorer:
             return Told(False, text)
         return await self._let_go(counted, actor)
 
-    async def _ask_anew(self, held: list[Review]) -> None:
+    async def _ask_anew(self, held: list[Review], actor: str) -> None:
         """Decisions that may have been taken back after the backup do not count; every card is drawn again."""
         for review in held:
             async with self.store.begin() as tx:
                 current = await reviews.load_review(tx, review.id, lock=True)
                 if current is not None and current.state in UNSENT:
-                    await decisions.void_decisions(tx, current, why="voided_restore", actor="placet")
+                    await ask_anew(tx, current, why="voided_restore", actor=actor)
                 await reviews.touch(tx, review.id)
 
     async def _read(self, tenant: TenantPolicy, held: list[Review], in_force: InForce) -> dict[str, str]:

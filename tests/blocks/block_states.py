@@ -1,6 +1,7 @@
 """One view-model for each state that people can see, by the name of its snapshot."""
 
 import json
+from dataclasses import replace
 
 from block_calls import (
     SHOWING,
@@ -16,12 +17,24 @@ from blocks.batches import batch_modal
 from blocks.cards import call_card
 from blocks.confirms import confirm_modal
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
-from blocks.models import BatchView, CallState, Decided, Draft, Mask, RootView
+from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RootView
 from blocks.notices import private_notice, refusal_plain, refusal_text
+from blocks.results import result_modal
 from blocks.reviews import review_modal
 from blocks.roots import root_card
 
 QUERY = "DELETE FROM carts WHERE age > 30\n  AND region IN ('eu-1', 'eu-2')\n" * 60
+FIELDS = (
+    FieldView(0, "user_id", "text", "u_4821"),
+    FieldView(1, "amount", "number", "12.70"),
+    FieldView(2, "notify", "yes_no", "false"),
+    FieldView(3, "region", "choice", '"eu"', ('"eu"', '"us"'), ("set", "missing")),
+    FieldView(4, "labels", "json", '["vip", {"n": 1.50}]'),
+    FieldView(5, "note", "text", "", (), ("set", "null", "missing"), "null"),
+    FieldView(6, "pin", "hidden"),
+    FieldView(7, "login", "fixed"),
+    FieldView(8, "body", "text", "x" * 3_001),
+)
 LONG = json.dumps({"database": "billing", "query": QUERY})
 SQL = {"tool": "execute_sql", "title": "Run SQL", "risk": "high"}
 HOSTILE = json.dumps(
@@ -68,10 +81,16 @@ CARDS = {
     "card-nested": make_call(arguments='{"to": [{"id": 12345678901234567890, "tags": ["vip", "eu"]}], "ratio": 12.70, "deep": {"a": {"b": [1, 2]}}}'),
     "card-declared-secret": make_call(arguments='{"user": "ann", "password": "hunter2"}', masks=(Mask(("password",), declared=True),)),
     "card-suspected-secret": make_call(arguments='{"url": "https://x.example/?token=abc", "n": 1}', masks=(Mask(("url",), declared=False),)),
+    "card-revealable": make_call(
+        arguments='{"user": "ann", "password": "hunter2"}', masks=(Mask(("password",), declared=True),), revealable=True
+    ),
+    "card-mentioning": make_call(mention=("U03BEN", "S0SUPPORT", "<!channel>")),
     "card-described": make_call(description="The customer asked twice to be removed."),
     "card-notices": make_call(notices=("Dispatch is paused.", "Waiting: the agent server cannot be reached.")),
     "card-nobody-may": make_call(state=CallState.READ_ONLY, reason="Nobody may decide this tool here. Ask an operator.", offered=()),
     "card-decided": make_settled("decided", take_back=True),
+    "card-decided-stoppable": replace(make_settled("decided", take_back=True), offered=("reject",)),
+    "card-executed-with-result": make_settled("executed", has_result=True),
     "card-sending": make_settled("sending"),
     "card-sent": make_settled("sent"),
     "card-executed": make_settled("executed", outcome="disabled u_4821"),
@@ -106,6 +125,21 @@ VIEWS = {
     "modal-respond-again": respond_modal(make_call(), banner=refusal_plain("empty_answer")),
     "modal-edit": edit_modal(make_call(arguments='{"user_id": "u_4821", "amount": 12.70, "labels": ["vip"], "to": "a\u202eb"}')),
     "modal-edit-draft": edit_modal(make_call(), Draft("edit", edited='{"user_id": “u_1”}', revision=2), banner="Use straight quotes."),
+    "modal-edit-fields": edit_modal(make_call(typed=True), fields=FIELDS),
+    "modal-edit-fields-draft": edit_modal(
+        make_call(typed=True), Draft(revision=1, fields=((0, "u_1"), (2, "true"), (3, '"us"'), (5_003, "missing"))), fields=FIELDS
+    ),
+    "modal-edit-json-instead": edit_modal(make_call(typed=True), Draft(edited='{"a": 1}'), fields=FIELDS),
+    "modal-result": result_modal(make_settled("executed"), "disabled u_4821\nby <!channel>"),
+    "modal-revealed": review_modal(
+        make_review(
+            make_call(arguments='{"password": "hunter2"}', masks=(Mask(("password",), declared=True),), revealable=True),
+            reveal=True,
+        )
+    ),
+    "modal-review-revealable": review_modal(
+        make_review(make_call(arguments='{"password": "hunter2"}', masks=(Mask(("password",), declared=True),), revealable=True))
+    ),
     "modal-edit-too-long": edit_modal(make_call(arguments=LONG)),
     "modal-edit-not-an-object": edit_modal(make_call(arguments="[1]")),
     "modal-review": review_modal(make_review(make_call())),

@@ -31,7 +31,7 @@ class Order:
 
     ends: tuple[str, ...] = RESUMES
     status: int = 200
-    body: Any = None  # None: the server's own answer
+    body: Any = None  # None: the server's own answer; a function is given what was sent
     until: asyncio.Event | None = None  # wait before anything
     until_answered: asyncio.Event | None = None  # wait before the answer goes back
     rewrite: Callable[[bytes], bytes] | None = None
@@ -78,7 +78,8 @@ class Relay:
                 return answer
         if order.until_answered is not None:
             await order.until_answered.wait()
-        return Response(_encoded(order.body), order.status, media_type="application/json")
+        told = order.body(body) if callable(order.body) else order.body
+        return Response(_encoded(told), order.status, media_type="application/json")
 
     def _take(self, request: Request) -> Order | None:
         for order in self.orders if request.method == "POST" else ():

@@ -26,7 +26,7 @@ from bot.store import messages, tenants
 from bot.store.opening import open_store
 from bot.store.registers import audit_events
 from tests.cases.agent_relay import Relay, relaying
-from tests.office import ADA, CHANNEL, FROZEN_S, AgentServer, Office, local_agent, open_office, policy_text
+from tests.office import ADA, CHANNEL, FROZEN_S, AgentServer, Office, buttons, local_agent, open_office, policy_text
 
 TEAM = "T0DEMO"
 # Patient people: on a busy machine nothing of Slack's three seconds is what a case is about, unless it says so.
@@ -171,6 +171,11 @@ async def deliveries(office: Office, kind: str) -> list[dict[str, Any]]:
 async def replay(office: Office, delivery: dict[str, Any]) -> dict[str, Any]:
     """Send a delivery again, signed now."""
     return await change(office, "replay", number=delivery["number"], fresh=True)
+
+
+def deciding(message: dict[str, Any]) -> list[str]:
+    """The buttons of a message that lead to a decision."""
+    return [action_id for action_id in buttons(message) if action_id.startswith(("decide.", "review."))]
 
 
 # -- forged requests

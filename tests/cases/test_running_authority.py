@@ -17,6 +17,7 @@ from tests.cases.running import (
     approve,
     button,
     change,
+    deciding,
     decisions,
     edited,
     events,
@@ -55,7 +56,7 @@ async def test_case_036_without_reviewers_nobody_may_decide_and_the_card_says_so
         await forge(office, press_of(card, "decide.approve", value=showing))
         await office.told(ADA, "")
 
-        assert buttons(card) == []
+        assert deciding(card) == []
         assert await undecided(office, thread)
 
 

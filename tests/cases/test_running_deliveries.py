@@ -10,6 +10,7 @@ from tests.cases.running import (
     approve,
     button,
     change,
+    deciding,
     decisions,
     deliveries,
     events,
@@ -170,7 +171,7 @@ async def test_case_056_a_card_answered_elsewhere_loses_its_buttons_without_a_pr
         late = await office.submit(BEN, {view["blocks"][-1]["block_id"]: "No."})
 
         assert gone["ts"] == card["ts"]
-        assert buttons(gone) == []
+        assert deciding(gone) == []
         assert "no longer waiting" in await office.told(ADA)
         assert "no longer waiting" in str(late["errors"]) + str(late["view"])
         assert await decisions(office) == 0

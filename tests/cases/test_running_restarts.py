@@ -10,6 +10,7 @@ from tests.cases.running import (
     approve,
     change,
     crashed,
+    deciding,
     decisions,
     events,
     office_in,
@@ -92,7 +93,7 @@ async def test_case_052_an_answer_under_way_when_the_bot_was_killed_is_found_and
         assert review.state.value == "resumed"
         assert len(relay.resumes) == 1
         assert office.ran(thread) == ["disable_user"]
-        assert buttons(settled) == []
+        assert deciding(settled) == []
 
 
 async def ran_once(office, thread):

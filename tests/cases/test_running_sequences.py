@@ -14,6 +14,7 @@ from tests.cases.running import (
     approve,
     button,
     change,
+    deciding,
     decisions,
     edited,
     events,
@@ -189,7 +190,7 @@ async def test_case_059_a_new_message_on_the_thread_ends_the_waiting_call(tmp_pa
 
         assert office.ran(thread) == []
         assert gone["ts"] == card["ts"]
-        assert buttons(gone) == []
+        assert deciding(gone) == []
         assert review.why == "thread_moved_on"
 
 

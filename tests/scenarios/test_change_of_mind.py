@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.steps import opened, pause, resume, stands
+from tests.forging import forge, pressed, showing_of
 from tests.office import ADA, BEN, DAN, buttons
 
 pytestmark = pytest.mark.asyncio
@@ -97,7 +98,7 @@ async def test_once_it_ran_it_is_too_late(office_of):
         await resume(office)
         await stands(office, review, "resumed")
 
-        await office.click(ADA, card, "decision.take_back")
+        await forge(office, pressed(ADA, showing_of(card, "decision.take_back"), "decision.take_back", card=card))
 
-        assert await office.told(ADA)
+        assert "no longer waiting" in await office.told(ADA)
         assert office.ran(thread) == ["disable_user"]

@@ -18,7 +18,10 @@ class BadFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`times` counts down and None never ends; `drop` says whether the connection goes before or after the effect."""
+    """`times` counts down and None never ends; `drop` says whether the connection goes before or after the effect.
+
+    `omit` names a key that an answer which goes well lacks all the same.
+    """
 
     method: str
     error: str | None = None
@@ -27,6 +30,7 @@ class Fault:
     drop: Literal["before", "after"] | None = None
     dup: bool = False
     retry_after: int | None = None
+    omit: str | None = None
     times: int | None = 1
 
 
@@ -52,8 +56,8 @@ def _check_numbers(body: Json) -> None:
         raise BadFault("status is an HTTP status from 400 to 599")
     if not isinstance(delay, int | float) or delay < 0:
         raise BadFault("delay_s is a number of seconds")
-    if not any(body.get(key) for key in ("error", "status", "delay_s", "drop", "dup")):
-        raise BadFault("a fault does something: error, status, delay_s, drop or dup")
+    if not any(body.get(key) for key in ("error", "status", "delay_s", "drop", "dup", "omit")):
+        raise BadFault("a fault does something: error, status, delay_s, drop, dup or omit")
 
 
 class FaultBook:

@@ -44,7 +44,8 @@ async def api(request: Request) -> Response:
     log(world, name, token, args)
     if fault and fault.drop == "after":
         return AsciiJson({"ok": False, "error": "internal_error"}, fault.status) if fault.status else Dropped()
-    return AsciiJson(body, headers=_headers(world, token))
+    told = {key: value for key, value in body.items() if fault is None or key != fault.omit}
+    return AsciiJson(told, headers=_headers(world, token))
 
 
 class _Lost(Exception):

@@ -1,0 +1,357 @@
+"""Slack refuses, limits, forgets or loses a message: cards come right in the end, each once, and no decision is touched."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cases.running import (
+    approve,
+    calls,
+    change,
+    deciding,
+    decisions,
+    events,
+    fault_of,
+    fields,
+    office_in,
+    opened,
+    rows_of,
+    said,
+)
+from tests.office import ADA, BEN, CHANNEL, buttons
+
+pytestmark = pytest.mark.asyncio
+
+BOT = "U0BOT"
+LONG_MS = 10 * 60_000
+
+
+async def cards_of(office):
+    """The channel's messages that are not replies."""
+    return [message for message in await office.messages() if message["thread_ts"] is None and not message["deleted"]]
+
+
+# -- 067: limits
+
+
+async def test_case_067_after_a_429_the_rest_waits_as_long_as_slack_says_and_comes_each_once_in_order(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", status=429, retry_after=30)
+        threads = []
+        for number in range(4):
+            call = {"name": "disable_user", "args": {"user_id": f"u_{number}", "reason": "x"}}
+            threads.append(await office.propose(turns=[[call]]))
+            await office.until(lambda thread=threads[-1]: office.reviews(thread), "the review to be stored")
+        await office.until(lambda: limited_rows(office, threads), "every card to wait its turn")
+        refused = await calls(office, "chat.postMessage")
+
+        office.advance(31_000)
+        await office.cards(4)
+
+        assert [call["error"] for call in refused] == ["ratelimited"], "one refusal speaks for all of them"
+        shown = [json.dumps(card["blocks"]) for card in await cards_of(office)]
+        assert [next(n for n in range(4) if f"u_{n}" in text) for text in shown] == [0, 1, 2, 3]
+
+
+async def limited_rows(office, threads):
+    rows = [row for thread in threads for row in await rows_of(office, (await office.reviews(thread))[0])]
+    return all(row.last_error == "ratelimited" for row in rows)
+
+
+async def test_case_067_a_limited_card_holds_no_answer_back_and_is_updated_once_for_all_that_happened(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.update", status=429, retry_after=120)
+        await approve(office, ADA, card)
+        (review,) = await office.settled(thread)
+        await office.until(lambda: calls(office, "chat.update"), "the refused update")
+        ran = office.ran(thread)
+        stale = (await cards_of(office))[0]
+        office.advance(121_000)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert ran == ["disable_user"]
+        assert "decide.approve" in buttons(stale)
+        assert settled["ts"] == card["ts"]
+        assert len(await calls(office, "chat.update", well=True)) == 1
+        assert (await rows_of(office, review))[0].ts == card["ts"]
+
+
+async def test_case_067_another_method_goes_on_while_one_is_limited(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.postMessage", status=429, retry_after=600)
+        await office.propose("email")
+        await office.until(lambda: calls(office, "chat.postMessage", well=False), "the refused post")
+        await approve(office, ADA, card)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert settled["ts"] == card["ts"]
+        assert len(await cards_of(office)) == 1
+
+
+# -- 068: it cannot be posted
+
+UNDELIVERABLE = ["not_in_channel", "channel_not_found", "restricted_action", "restricted_action_read_only_channel", "is_archived"]
+
+
+@pytest.mark.parametrize("error", UNDELIVERABLE)
+async def test_case_068_a_card_that_cannot_be_posted_is_known_as_undelivered_and_goes_out_after_the_mend(tmp_path, error):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", error=error, times=None)
+        thread = await office.propose("one")
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+        (review,) = await office.reviews(thread)
+        ailing, (row,) = await fault_of(office), await rows_of(office, review)
+
+        office.advance(LONG_MS)
+        still = (await office.review(thread)).state.value
+        await change(office, "faults", clear=True)
+        office.advance(LONG_MS)
+        card = await office.card("disable_user", button="decide.approve")
+        await office.until(lambda: well(office), "the tenant to be well")
+        await approve(office, ADA, card)
+        await office.settled(thread)
+
+        assert (ailing, row.ts, review.delivered_at) == (error, None, None)
+        assert still == "open", "an undelivered card neither expires nor counts as answered"
+        assert len(await cards_of(office)) == 1
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def well(office):
+    return await fault_of(office) is None
+
+
+async def test_case_068_a_bot_that_is_invited_again_posts_what_it_owes(tmp_path):
+    async with office_in(tmp_path) as office:
+        await change(office, "channels", id=CHANNEL, remove=[BOT])
+        thread = await office.propose("one")
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+
+        await change(office, "channels", id=CHANNEL, add=[BOT])
+        office.advance(LONG_MS)
+        await office.card("disable_user", button="decide.approve")
+        await office.until(lambda: well(office), "the tenant to be well")
+
+        assert len(await cards_of(office)) == 1
+        kinds = [event.kind for event in await events(office, "tenant.fault", "tenant.recovered")]
+        assert kinds == ["tenant.fault", "tenant.recovered"]
+        assert (await office.review(thread)).delivered_at is not None
+
+
+async def test_case_068_a_bot_that_was_thrown_out_after_posting_still_takes_the_press(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await change(office, "channels", id=CHANNEL, remove=[BOT])
+        await office.fault("chat.update", error="not_in_channel", times=None)
+        await approve(office, ADA, card)
+        await office.settled(thread)
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+        await change(office, "channels", id=CHANNEL, add=[BOT])
+        await change(office, "faults", clear=True)
+        office.advance(LONG_MS)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert office.ran(thread) == ["disable_user"]
+        assert settled["ts"] == card["ts"]
+
+
+async def test_case_068_a_post_that_slack_took_without_saying_where_is_found_and_not_repeated(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", omit="ts")
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        office.advance(5_000)
+        await office.until(lambda: known_at(office, thread, card), "the card to be found")
+        await approve(office, ADA, card)
+        await office.settled(thread)
+
+        assert len(await cards_of(office)) == 1
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def known_at(office, thread, card):
+    (row,) = await rows_of(office, (await office.reviews(thread))[0])
+    return row.ts == card["ts"]
+
+
+async def test_case_068_a_channel_that_the_policy_gives_up_is_where_nothing_more_is_owed(tmp_path):
+    from tests.office import policy_text
+
+    async with office_in(tmp_path) as office:
+        await change(office, "channels", id=CHANNEL, archived=True)
+        thread = await office.propose("one")
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+
+        await change(office, "channels", id="C0GENERAL", add=[BOT])
+        text = policy_text(office.agent.url, kind=office.agent.kind)
+        await office.apply_policy(text.replace(CHANNEL, "C0GENERAL"))
+        office.advance(LONG_MS)
+        await office.until(lambda: well(office), "the tenant to be well")
+
+        (row,) = await rows_of(office, (await office.reviews(thread))[0])
+        assert row.channel == "C0GENERAL"
+        assert row.ts in office.world.messages["C0GENERAL"]
+
+
+# -- 070: the card is gone
+
+
+async def test_case_070_a_card_deleted_while_its_window_is_open_is_answered_and_told_of_once(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        view = await opened(office, BEN, card, "decide.reject")
+
+        await change(office, "delete-message", channel=CHANNEL, ts=card["ts"])
+        closed = await office.submit(BEN, {fields(view, "m")[0]: "No."})
+        await office.settled(thread)
+        settled = await office.card("Rejected", without="decide.reject")
+
+        assert (closed["view"], closed["error"]) == (None, None)
+        assert settled["ts"] != card["ts"]
+        assert deciding(settled) == []
+        assert len(await cards_of(office)) == 1
+        assert len(await calls(office, "chat.postMessage", well=True)) == 2
+        assert office.ran(thread) == []
+
+
+async def test_case_070_a_card_deleted_while_it_waits_is_posted_again_at_the_next_touch_and_can_be_decided(tmp_path):
+    async with office_in(tmp_path, more="    decide_within: 10m\n") as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await change(office, "delete-message", channel=CHANNEL, ts=card["ts"])
+        office.advance(9 * 60_000 + 15_000)  # the last minute begins, and the card is drawn anew
+        again = await office.card("disable_user", button="decide.reject")
+        await said(office, ADA, again, "reject", "Out of time.")
+        await office.settled(thread)
+
+        assert again["ts"] != card["ts"]
+        assert len(await calls(office, "chat.postMessage", well=True)) == 2
+        (message,) = await office.tool_messages(thread)
+        assert "Out of time." in message["content"]
+
+
+async def test_case_070_a_deleted_root_comes_again_and_its_calls_are_still_decided(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        await office.cards(4)
+
+        await change(office, "delete-message", channel=CHANNEL, ts=root["ts"])
+        review = await office.review(thread)
+        await approve(office, ADA, await office.card_of(review, 0, button="decide.approve"))
+        await office.until(lambda: another_root(office, root), "another root")
+        fresh = await office.card("wait together", button="review.open")
+        view = await opened(office, ADA, fresh, "review.open")
+        await office.press(ADA, view, "decision", "d.1", value="reject", wait_s=20)
+        await office.submit(ADA, {"d.1": "reject", "m.1": "no", "m.2": "EU"})
+        await office.settled(thread)
+
+        assert sorted(office.ran(thread)) == ["disable_user", "read_data"]
+
+
+async def another_root(office, root):
+    return [card for card in await cards_of(office) if card["ts"] != root["ts"]]
+
+
+# -- 071: posted or not?
+
+LOST = [{"drop": "after"}, {"error": "internal_error", "drop": "after", "status": 500}]
+
+
+@pytest.mark.parametrize("lost", LOST, ids=["cut off", "answered 500"])
+async def test_case_071_a_post_whose_answer_was_lost_is_found_by_its_mark_and_not_repeated(tmp_path, lost):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", **lost)
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        office.advance(5_000)
+        await approve(office, ADA, card)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert settled["ts"] == card["ts"]
+        assert len(await cards_of(office)) == 1
+        assert len(await calls(office, "chat.postMessage")) == 1
+        assert card["metadata"]["event_type"]
+        assert "u_4821" not in json.dumps(card["metadata"]), "everybody in the workspace can read metadata"
+
+
+async def test_case_071_where_the_history_may_not_be_read_a_card_twice_is_better_than_none(tmp_path):
+    async with office_in(tmp_path) as office:
+        scopes = ["chat:write", "users:read", "usergroups:read", "channels:read"]
+        await change(office, "installation", team="T0DEMO", scopes=scopes)
+        await office.fault("chat.postMessage", drop="before")
+        thread = await office.propose("one")
+        await office.until(lambda: tried(office, thread), "the first attempt")
+        office.advance(5_000)
+        card = await office.card("disable_user", button="decide.approve")
+
+        await approve(office, ADA, card)
+        await office.settled(thread)
+
+        assert office.ran(thread) == ["disable_user"]
+        assert await fault_of(office) is None
+
+
+async def tried(office, thread):
+    rows = [row for review in await office.reviews(thread) for row in await rows_of(office, review)]
+    return rows and all(row.last_error for row in rows)
+
+
+async def test_case_071_of_two_cards_for_one_call_either_decides_and_one_is_left_at_the_end(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", drop="after")
+        await office.fault("conversations.history", error="missing_scope")  # as if the history did not show it yet
+        thread = await office.propose("one")
+        await office.until(lambda: tried(office, thread), "the first post to be in doubt")
+        office.advance(5_000)
+        first, second = await office.cards(2)
+
+        await approve(office, ADA, first)
+        await approve(office, BEN, second)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+        await office.until(lambda: one_card(office), "the other card to go")
+
+        assert settled["ts"] == second["ts"]
+        assert await decisions(office) == 1
+        assert office.ran(thread) == ["disable_user"]
+        assert "already decided" in await office.told(BEN)
+
+
+async def one_card(office):
+    return len(await cards_of(office)) == 1
+
+
+async def test_case_071_a_copy_that_shows_up_late_is_removed_though_nobody_presses_anything(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", drop="after")
+        await office.fault("conversations.history", error="missing_scope")
+        thread = await office.propose("one")
+        await office.until(lambda: tried(office, thread), "the first post to be in doubt")
+        office.advance(5_000)
+        _, second = await office.cards(2)
+        await office.until(lambda: known_at(office, thread, second), "the second to be known")
+
+        office.advance(61_000)
+        await office.until(lambda: one_card(office), "the copy to go")
+
+        (left,) = await cards_of(office)
+        assert left["ts"] == second["ts"]
+        assert "decide.approve" in buttons(left)
+        assert (await office.review(thread)).state.value == "open"
