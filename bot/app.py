@@ -29,6 +29,7 @@ from bot.slack import api
 from bot.slack.clicks import Clicks
 from bot.slack.commands import Commands
 from bot.slack.deciding import Desk
+from bot.slack.entrance import Entrance
 from bot.slack.events import Events
 from bot.slack.groups import announcing
 from bot.slack.home import Home
@@ -187,13 +188,15 @@ def make_bolt(settings: Settings, installations: Installations) -> AsyncApp:
     async def authorize(team_id: str | None) -> AuthorizeResult:
         return installations.authorize(team_id)
 
-    return AsyncApp(
+    app = AsyncApp(
         signing_secret=settings.slack_signing_secret or secrets.token_hex(16),
         client=AsyncWebClient(base_url=settings.slack_api_url, retry_handlers=[]),
         authorize=authorize,
         process_before_response=True,
         request_verification_enabled=not settings.socket_mode,
     )
+    app.use(Entrance())
+    return app
 
 
 def _socket(settings: Settings, bolt: AsyncApp) -> AsyncSocketModeHandler | None:

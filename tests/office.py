@@ -350,9 +350,11 @@ async def open_office(
         for placet in running:
             await placet.start()
         headers = {"Content-Type": "application/json"}
-        client = httpx.AsyncClient(base_url=slack, headers=headers, timeout=30)
-        agents = httpx.AsyncClient(base_url=agent.url, timeout=30)
-        bots = [httpx.AsyncClient(base_url=url, timeout=30) for url in urls]
+        # Servers close what idles for 5 seconds; a client that lets go later may write into a closing connection.
+        limits = httpx.Limits(keepalive_expiry=2)
+        client = httpx.AsyncClient(base_url=slack, headers=headers, timeout=60, limits=limits)
+        agents = httpx.AsyncClient(base_url=agent.url, timeout=60, limits=limits)
+        bots = [httpx.AsyncClient(base_url=url, timeout=60, limits=limits) for url in urls]
         for one in (client, agents, *bots):
             stack.push_async_callback(one.aclose)
         yield Office(world, agent, client, agents, bots, running, stores, settings)

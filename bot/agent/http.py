@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 MAX_BODY = 64 * 1024 * 1024
 PATIENCE = httpx.Timeout(10.0, connect=3.0)
+# Both servers close a connection that idles for 5 seconds; one that they are closing takes a request and answers nothing.
+IDLE = 4.0
 # Final for the request as it stands; anything else from a server in trouble may pass.
 NOT_NOW = frozenset({408, 425, 429})
 # Raised before the first byte of a request can have left.
@@ -38,7 +40,7 @@ def make_http(ssl_context: ssl.SSLContext) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         verify=ssl_context,
         timeout=PATIENCE,
-        limits=httpx.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=20.0),
+        limits=httpx.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=IDLE),
         trust_env=False,
         follow_redirects=False,
     )

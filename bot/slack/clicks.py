@@ -45,6 +45,7 @@ log = structlog.get_logger("placet")
 TRIGGERS = frozenset(
     {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired", "trigger_exchanged"}
 )
+WITH_INPUTS = frozenset({"edit", "reject", "respond"})  # choices that bring up an input of their own
 # An open view that its person has closed meanwhile, or that another press of theirs has redrawn: nothing to tell.
 OVERTAKEN = frozenset({"not_found", "hash_conflict"})
 
@@ -110,13 +111,17 @@ class Clicks:
         changed = read_drafts(scene, click.view.values if click.view else {})
         async with self.store.begin() as tx:
             await save_drafts(tx, scene.review.id, click.presser.who, changed)
+        if click.action_id == ids.CHOICE and not _asks_anew(scene, click):
+            return
         fault = await self._show(click, _redrawn(replace(scene, drafts=merged(scene.drafts, changed)), click))
         if fault != "hash_conflict" or click.view is None:
             return
         # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
         async with self.store.read() as tx:
             again = await scene_of(tx, self.policies, click.presser, scene.showing.id)
-        if isinstance(again, Scene):
+            # Who went on to another page meanwhile is not brought back.
+            left = await showings.is_left(tx, scene.showing)
+        if isinstance(again, Scene) and not left:
             await self._show(replace(click, view=replace(click.view, hash="")), _redrawn(again, click))
 
     async def _refused(self, click: Click, refused: Refused) -> None:
@@ -185,6 +190,14 @@ class Clicks:
                     actor=audit.slack_actor(click.presser.who),
                     content={"showing": drawn.showing.id, "page": drawn.showing.page},
                 )
+
+
+def _asks_anew(scene: Scene, click: Click) -> bool:
+    """Whether a choice brings up another input, or takes one away; without that the view stays as it is."""
+    place = ids.decode_place(click.block_id)
+    action = _action(scene, place.position) if place and place.position < len(scene.review.actions) else None
+    before = scene.draft(action).decision if action is not None else None
+    return before in WITH_INPUTS or click.chosen in WITH_INPUTS
 
 
 def _nothing(_review: Review, _showing: Showing) -> tuple[Intent, ...]:

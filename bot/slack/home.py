@@ -7,6 +7,7 @@ that only this person can use.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections import OrderedDict
@@ -24,6 +25,7 @@ from bot.errors import SlackError
 from bot.policies import Policies
 from bot.slack import api
 from bot.slack.mine import Awaiting, Mine, mine
+from bot.slack.payloads import MalformedPayload, parse_click
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.projection import call_view
 from bot.slack.views import new_showing_id
@@ -34,6 +36,7 @@ from bot.store.queue import decided_lately
 log = structlog.get_logger("placet")
 OPEN_MS = 3_600_000
 MOST_TABS = 200
+LONGEST_PAGE = 4
 LATELY = 8
 
 Body = dict[str, Any]
@@ -75,18 +78,17 @@ class Home:
 
     async def opened(self, body: Body) -> None:
         """Somebody looks at their tab: a hint."""
-        event = body.get("event") or {}
-        user = event.get("user")
-        if event.get("tab") in (None, "home") and isinstance(user, str):
+        event = body.get("event")
+        user = event.get("user") if isinstance(event, dict) else None
+        if isinstance(event, dict) and event.get("tab") in (None, "home") and isinstance(user, str):
             await self._hint(Who(str(body.get("team_id") or ""), user), 0)
 
     async def turn(self, ack: AsyncAck, body: Body) -> None:
         """Another page of the tab."""
-        action = (body.get("actions") or [{}])[0]
-        page, user = str(action.get("value") or ""), (body.get("user") or {}).get("id")
-        team = (body.get("view") or {}).get("app_installed_team_id") or (body.get("team") or {}).get("id")
-        if page.isdecimal() and len(page) < 4 and isinstance(user, str):
-            await self._hint(Who(str(team or ""), user), int(page))
+        with contextlib.suppress(MalformedPayload):
+            click = parse_click(body)
+            if click.value.isdecimal() and len(click.value) < LONGEST_PAGE:
+                await self._hint(click.presser.who, int(click.value))
         await ack()
 
     async def _hint(self, who: Who, page: int) -> None:

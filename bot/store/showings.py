@@ -57,3 +57,10 @@ async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
     ordered = select(showings).where(showings.c.message_id == message_id).order_by(showings.c.number.desc())
     row = (await tx.conn.execute(ordered.limit(1))).one_or_none()
     return None if row is None else showing_of(row)
+
+
+async def is_left(tx: Tx, showing: Showing) -> bool:
+    """Whether this person has been shown another page or call of the same review in a view since."""
+    since = (showings.c.review_id == showing.review_id) & (showings.c.user_id == showing.user)
+    later = await tx.conn.execute(select(showings.c.position, showings.c.page).where(since, showings.c.at > showing.at))
+    return any((row.position, row.page) != (showing.position, showing.page) for row in later)

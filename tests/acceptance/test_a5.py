@@ -45,6 +45,7 @@ async def test_a5_double_two_people_approve_at_once_through_two_replicas(office_
         assert all(len(heard(office, review.thread_id)) == 1 for review in await office.reviews())
 
 
+@pytest.mark.timeout(300)
 async def test_a5_double_an_approve_races_a_reject_and_the_loser_is_told(office_of):
     async with office_of(kind="aegra", replicas=2, reviewers=TWO) as office:
         won = Counter()

@@ -84,14 +84,14 @@ async def test_b12_another_tenant_s_token_and_no_token_look_the_same(office_of):
         assert hints == []
 
 
-async def test_b12_ten_thousand_hints_in_ten_seconds_are_a_bounded_number_of_readings(office_of):
+async def test_b12_a_thousand_hints_a_second_are_ten_readings_a_second(office_of):
     clock = Clock()
     async with intake_of(office_of, clock) as (intake, hints):
-        for number in range(10_000):
+        for number in range(1_500):
             clock.now += 0.001
             await intake.sync(request(f"t-{number % 7}", {"user_id": "app-one"}))
 
-        assert 90 <= len(hints) <= 110
+        assert len(hints) == 20
         assert {hint[1] for hint in hints} == {"app-one"}
 
 

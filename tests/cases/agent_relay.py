@@ -72,10 +72,10 @@ class Relay:
         if order.until is not None:
             await order.until.wait()
         body = order.rewrite(body) if order.rewrite else body
-        if order.body is None or order.first:
-            answer = await self._forwarded(request, body)
-            if order.body is None:
-                return answer
+        if order.body is None:
+            return await self._forwarded(request, body)
+        if order.first:
+            await self._carried_out(request, body)
         if order.until_answered is not None:
             await order.until_answered.wait()
         told = order.body(body) if callable(order.body) else order.body
@@ -88,12 +88,13 @@ class Relay:
                 return order
         return None
 
+    async def _carried_out(self, request: Request, body: bytes) -> None:
+        async with httpx.AsyncClient(timeout=None, trust_env=False) as client:  # noqa: S113 - the run's end is awaited
+            await client.send(self._request(client, request, body))
+
     async def _forwarded(self, request: Request, body: bytes) -> Response:
         client = httpx.AsyncClient(timeout=None, trust_env=False)  # noqa: S113 - the caller's patience counts
-        address = f"{self.target}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
-        headers = {key: value for key, value in request.headers.items() if key not in HOPS}
-        sent = client.build_request(request.method, address, content=body, headers=headers)
-        response = await client.send(sent, stream=True)
+        response = await client.send(self._request(client, request, body), stream=True)
         kept = {key: value for key, value in response.headers.items() if key not in HOPS}
 
         async def parts() -> AsyncIterator[bytes]:
@@ -104,6 +105,11 @@ class Relay:
                 await client.aclose()
 
         return StreamingResponse(parts(), response.status_code, kept)
+
+    def _request(self, client: httpx.AsyncClient, request: Request, body: bytes) -> httpx.Request:
+        address = f"{self.target}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
+        headers = {key: value for key, value in request.headers.items() if key not in HOPS}
+        return client.build_request(request.method, address, content=body, headers=headers)
 
 
 def _encoded(body: Any) -> bytes:

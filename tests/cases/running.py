@@ -260,6 +260,16 @@ async def rows_of(office: Office, review: Any) -> list[messages.Message]:
         return await messages.messages_of(tx, review.id)
 
 
+async def posted(office: Office, thread: str) -> list[messages.Message]:
+    """Wait until every message of a thread's reviews is known to stand in Slack."""
+
+    async def there() -> list[messages.Message]:
+        rows = [row for review in await office.reviews(thread) for row in await rows_of(office, review)]
+        return rows if all(row.ts and row.state == "posted" for row in rows) else []
+
+    return list(await office.until(there, f"the cards of {thread} to be known"))
+
+
 async def fault_of(office: Office, tenant: str = "demo") -> str | None:
     """What ails a tenant, as an operator is told."""
     async with office.stores[0].read() as tx:

@@ -15,6 +15,7 @@ from tests.cases.running import (
     events,
     office_in,
     opened,
+    posted,
     relayed_office_in,
     restarted,
     rows_of,
@@ -33,6 +34,7 @@ async def test_case_052_the_first_press_after_a_restart_counts(tmp_path, crash):
     async with office_in(tmp_path, lease_ms=LEASE_MS) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
+        await posted(office, thread)
 
         async with restarted(office, tmp_path, crash=crash, lease_ms=LEASE_MS):
             await approve(office, ADA, card)
