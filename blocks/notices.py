@@ -10,9 +10,8 @@ from typing import Final
 from blocks import kit, limits, words
 from blocks.ids import is_user
 from blocks.models import Rendered
+from blocks.refusals import REFUSALS
 from blocks.text import cut_marked, cut_plain, escape_mrkdwn, on_one_line
-
-REFUSALS: Final[Mapping[str, str]] = words.REFUSALS
 
 
 def refusal_text(reason: str, **facts: object) -> str:

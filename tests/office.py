@@ -97,7 +97,9 @@ class Office:
 
     # -- the agent's side
 
-    async def propose(self, preset: str | None = None, *, turns: Any = None, user: str = CLEO, pause: bool = True) -> str:
+    async def propose(
+        self, preset: str | None = None, *, turns: Any = None, user: str = CLEO, pause: bool = True
+    ) -> str:
         """Start a run and, with `pause`, wait until it waits for people; tell the bot. Returns the thread's id."""
         started = await propose(self.agents, preset=preset, turns=turns, user=user)
         thread = started["thread_id"]
@@ -155,13 +157,19 @@ class Office:
 
         return list(await self.until(there, f"{count} messages"))
 
-    async def card(self, containing: str = "", *, button: str | None = None, without: str | None = None) -> dict[str, Any]:
+    async def card(
+        self, containing: str = "", *, button: str | None = None, without: str | None = None
+    ) -> dict[str, Any]:
         """Wait for the newest message that says this and has (or lacks) such a button."""
 
         async def there() -> dict[str, Any] | None:
             for message in reversed(await self.messages()):
                 ids = buttons(message)
-                if containing in json.dumps(message) and (not button or button in ids) and (not without or without not in ids):
+                if (
+                    containing in json.dumps(message)
+                    and (not button or button in ids)
+                    and (not without or without not in ids)
+                ):
                     return message
             return None
 
@@ -182,12 +190,28 @@ class Office:
     async def click(self, user: str, message: dict[str, Any], action_id: str, **more: Any) -> dict[str, Any]:
         """Press a button of a message; the answer is what the person sees, who looks on longer for a view to open."""
         look_on = 0 if action_id == "decide.approve" else 2.5
-        body = {"user": user, "channel": CHANNEL, "ts": message["ts"], "action_id": action_id, "wait_s": look_on, **more}
+        body = {
+            "user": user,
+            "channel": CHANNEL,
+            "ts": message["ts"],
+            "action_id": action_id,
+            "wait_s": look_on,
+            **more,
+        }
         return dict((await self.slack.post("/sandbox/click", json=body)).raise_for_status().json())
 
-    async def press(self, user: str, view: dict[str, Any], action_id: str, block_id: str, **more: Any) -> dict[str, Any]:
+    async def press(
+        self, user: str, view: dict[str, Any], action_id: str, block_id: str, **more: Any
+    ) -> dict[str, Any]:
         """Press a button or choose an option inside a modal."""
-        body = {"user": user, "view_id": view["id"], "action_id": action_id, "block_id": block_id, "wait_s": 2.5, **more}
+        body = {
+            "user": user,
+            "view_id": view["id"],
+            "action_id": action_id,
+            "block_id": block_id,
+            "wait_s": 2.5,
+            **more,
+        }
         return dict((await self.slack.post("/sandbox/click", json=body)).raise_for_status().json())
 
     async def submit(self, user: str, values: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -271,7 +295,9 @@ class Office:
                 raise AssertionError(f"waited in vain for {what}")
             await asyncio.sleep(every)
 
-    async def settled(self, thread: str | None = None, *, states: Sequence[str] = ("resumed", "superseded", "broken")) -> list[Any]:
+    async def settled(
+        self, thread: str | None = None, *, states: Sequence[str] = ("resumed", "superseded", "broken")
+    ) -> list[Any]:
         """Wait until every review of a thread has ended."""
 
         async def there() -> list[Any] | None:

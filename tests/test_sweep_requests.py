@@ -11,7 +11,7 @@ import pytest
 from tests.forging import forge, post, pressed, showing_of, submitted
 from tests.office import ADA, BEN, DAN, local_agent, open_office
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(600)]
 
 COUNT = 1_000
 ACTIONS = (

@@ -15,8 +15,9 @@ from typing import Any
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
-from blocks import ids, words
+from blocks import ids
 from blocks.notices import refusal_text
+from blocks.refusals import REFUSALS
 from bot.core.decide import Refusal, Refused
 from bot.core.model import DecisionType
 from bot.slack.clicks import Clicks
@@ -99,7 +100,7 @@ class Listeners:
         except Exception:
             log.exception("A submission failed.", action="listener_failed")
             block = next(iter(submission.view.values), None)
-            text = words.REFUSALS["internal"]
+            text = REFUSALS["internal"]
             return {"response_action": "errors", "errors": {block: text}} if block else {}
 
 

@@ -105,6 +105,7 @@ async def test_a2_authority_whoever_may_not_decide_is_refused_at_the_click(offic
         assert office.ran(thread) == []
 
 
+@pytest.mark.timeout(300)
 async def test_a2_authority_lost_while_the_card_is_open_is_refused_at_the_click(office_of):
     async with office_of(**AT_FIRST) as office:
         staffed(office)
@@ -124,6 +125,7 @@ async def test_a2_authority_lost_while_the_card_is_open_is_refused_at_the_click(
             assert (await stands(office, review, "open")).actions[0].decision is None
 
 
+@pytest.mark.timeout(300)
 async def test_a2_authority_lost_while_the_modal_is_open_is_refused_at_the_submit(office_of):
     async with office_of(**AT_FIRST) as office:
         staffed(office)
@@ -140,6 +142,7 @@ async def test_a2_authority_lost_while_the_modal_is_open_is_refused_at_the_submi
             assert heard(office, review.thread_id) == []
 
 
+@pytest.mark.timeout(300)
 async def test_a2_authority_lost_after_the_click_is_found_out_at_the_dispatch(office_of):
     async with office_of(**AT_FIRST) as office:
         staffed(office)

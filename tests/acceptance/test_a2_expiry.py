@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from bot.cli_operate import Wish, carry
+from tests.acceptance.operating import ask
 from tests.acceptance.steps import (
     call,
     decide_in_modal,
@@ -32,11 +30,6 @@ async def a_waiting_card(office, preset="one"):
     thread = await office.propose(preset)
     (review,) = await opened(office, thread)
     return review, await office.card_of(review, button="decide.approve")
-
-
-async def operate(office, database, *wish, **more):
-    """Carry out an operator's command as the command line would."""
-    return await carry(replace(office.settings, database_url=database), Wish(*wish, **more), by="operator:ops")
 
 
 async def test_a2_expiry_a_decision_after_the_time_is_refused_and_everything_is_rejected(office_of):
@@ -89,7 +82,7 @@ async def test_a2_expiry_a_partly_decided_batch_is_rejected_whole(office_of):
         assert [action.outcome.value for action in settled.actions] == ["expired", "expired"]
 
 
-async def test_a2_expiry_what_cannot_be_rejected_is_held_until_an_operator_opens_it_again(office_of, database):
+async def test_a2_expiry_what_cannot_be_rejected_is_held_until_an_operator_opens_it_again(office_of):
     async with office_of() as office:
         given = {"messages": [{"role": "user", "content": "one"}]}
         thread = await start(office, "ops_when", given)
@@ -99,7 +92,7 @@ async def test_a2_expiry_what_cannot_be_rejected_is_held_until_an_operator_opens
         office.advance(DAY_MS + 1_000)
         held = await stands(office, review, "held", why="not_rejectable")
         await redrawn(office, review, "cannot be rejected")
-        told = await operate(office, database, "reopen", review_id=review.id)
+        told = await ask(office, "reopen", review=review)
         again = await stands(office, review, "open")
         await reread(office, ADA)
         await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
@@ -110,9 +103,7 @@ async def test_a2_expiry_what_cannot_be_rejected_is_held_until_an_operator_opens
         assert office.ran() == ["disable_user"]
 
 
-async def test_a2_expiry_hold_keeps_the_decision_of_an_unsent_review_from_counting_after_it_is_reopened(
-    office_of, database
-):
+async def test_a2_expiry_hold_keeps_the_decision_of_an_unsent_review_from_counting_after_it_is_reopened(office_of):
     async with office_of(more="    on_expiry: hold\n") as office:
         review, card = await a_waiting_card(office)
         await pause(office)
@@ -123,7 +114,7 @@ async def test_a2_expiry_hold_keeps_the_decision_of_an_unsent_review_from_counti
         await resume(office)
         await stands(office, review, "held", why="held_by_policy")
 
-        await operate(office, database, "reopen", review_id=review.id)
+        await ask(office, "reopen", review=review)
         opened_again = await stands(office, review, "open")
         assert opened_again.actions[0].decision is None
         await reread(office, ADA)

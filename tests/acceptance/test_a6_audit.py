@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 from sqlalchemy import delete, select, text, update
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.cli_operate import Wish, carry
 from bot.core.model import Outcome, ReviewState
 from bot.store import dispatches, policies
 from bot.store.columns import metadata
 from bot.store.registers import audit_events
 from bot.store.seal import head_of, unsealed_tenants
 from bot.store.verify import Asked, verify
+from tests.acceptance.operating import ask
 from tests.acceptance.steps import blindfold, heard, opened, pause, redrawn, says, stands
 from tests.office import ADA
 
@@ -127,11 +126,6 @@ async def an_unknown_outcome(office):
     return await stands(office, review, "unknown")
 
 
-async def operate(office, database, *wish, **more):
-    """Carry out an operator's command as the command line would."""
-    return await carry(replace(office.settings, database_url=database), Wish(*wish, **more), by="operator:ops")
-
-
 async def test_a6_unknown_says_so_alarms_once_and_is_never_sent_again_by_itself(office_of):
     async with office_of() as office:
         review = await an_unknown_outcome(office)
@@ -168,17 +162,13 @@ async def dispatch_of(office, review):
         return (await dispatches.load_claim(tx, review.id)).dispatch_id
 
 
-async def test_a6_unknown_is_settled_as_executed_by_an_operator_with_a_note(office_of, database):
+async def test_a6_unknown_is_settled_as_executed_by_an_operator_with_a_note(office_of):
     async with office_of() as office:
         review = await an_unknown_outcome(office)
 
-        told = await operate(
-            office, database, "settle", review_id=review.id, content={"as": "executed", "note": "seen in the log"}
-        )
+        told = await ask(office, "settle", review=review, **{"as": "executed", "note": "seen in the log"})
         settled = await stands(office, review, "resumed", why="settled_executed")
-        twice = await operate(
-            office, database, "settle", review_id=review.id, content={"as": "executed", "note": "again"}
-        )
+        twice = await ask(office, "settle", review=review, **{"as": "executed", "note": "again"})
 
         assert told["ok"], told
         assert not twice["ok"]
@@ -189,13 +179,11 @@ async def test_a6_unknown_is_settled_as_executed_by_an_operator_with_a_note(offi
         assert office.ran() == []
 
 
-async def test_a6_unknown_settled_as_not_executed_goes_out_once_while_the_call_still_waits(office_of, database):
+async def test_a6_unknown_settled_as_not_executed_goes_out_once_while_the_call_still_waits(office_of):
     async with office_of() as office:
         review = await an_unknown_outcome(office)
 
-        told = await operate(
-            office, database, "settle", review_id=review.id, content={"as": "not-executed", "note": "nothing there"}
-        )
+        told = await ask(office, "settle", review=review, **{"as": "not-executed", "note": "nothing there"})
         office.advance(1_000)
         settled = await stands(office, review, "resumed")
 

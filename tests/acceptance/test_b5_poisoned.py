@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from bot.cli_operate import Wish, carry
+from tests.acceptance.operating import ask
 from tests.acceptance.steps import blindfold, opened, paused, pending, redrawn, run_on, stands, unblind
 from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio
-
-
-async def operate(office, database, *wish, **more):
-    """Carry out an operator's command as the command line would."""
-    return await carry(replace(office.settings, database_url=database), Wish(*wish, **more), by="operator:ops")
 
 
 async def poison(office, thread):
@@ -38,14 +31,14 @@ async def a_broken_review(office):
     return await stands(office, review, "broken", why="poisoned")
 
 
-async def test_b5_poisoned_is_shown_as_broken_without_buttons_and_a_repair_asks_anew(office_of, database):
+async def test_b5_poisoned_is_shown_as_broken_without_buttons_and_a_repair_asks_anew(office_of):
     async with office_of() as office:
         broken = await a_broken_review(office)
         card = await redrawn(office, broken, "Broken")
         assert buttons(card) == []
 
-        told = await operate(office, database, "repair", review_id=broken.id)
-        twice = await operate(office, database, "repair", review_id=broken.id)
+        told = await ask(office, "repair", review=broken)
+        twice = await ask(office, "repair", review=broken)
         await paused(office, broken.thread_id)
         (fresh,) = await opened(office, broken.thread_id)
         await office.click(ADA, await office.card_of(fresh, button="decide.approve"), "decide.approve")
@@ -63,7 +56,7 @@ async def test_b5_poisoned_is_shown_as_broken_without_buttons_and_a_repair_asks_
         ]
 
 
-async def test_b5_poisoned_beside_another_question_is_not_repaired_and_says_why(office_of, database):
+async def test_b5_poisoned_beside_another_question_is_not_repaired_and_says_why(office_of):
     async with office_of() as office:
         thread = await office.propose("parallel")
         first, _ = await opened(office, thread, 2)
@@ -80,18 +73,18 @@ async def test_b5_poisoned_beside_another_question_is_not_repaired_and_says_why(
         broken = await stands(office, first, "broken")
         before = len(office.agent.heard)
 
-        told = await operate(office, database, "repair", review_id=broken.id)
+        told = await ask(office, "repair", review=broken)
 
         assert not told["ok"]
         assert "questions are pending" in told["text"] or "review step" in told["text"]
         assert not any(one.path.endswith("/runs") for one in office.agent.heard[before:])
 
 
-async def test_b5_what_is_not_broken_is_not_repaired(office_of, database):
+async def test_b5_what_is_not_broken_is_not_repaired(office_of):
     async with office_of() as office:
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
 
-        told = await operate(office, database, "repair", review_id=review.id)
+        told = await ask(office, "repair", review=review)
 
         assert told == {"ok": False, "text": f"{review.id} is open, not broken: there is nothing to repair."}

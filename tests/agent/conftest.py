@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from bot.agent.client import make_http
 
+
 @pytest.fixture(scope="session")
 def tls() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)

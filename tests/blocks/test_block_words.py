@@ -8,7 +8,8 @@ from hypothesis import given
 
 from blocks import words
 from blocks.models import CallState
-from blocks.notices import REFUSALS, private_notice, refusal_plain, refusal_text
+from blocks.notices import private_notice, refusal_plain, refusal_text
+from blocks.refusals import REFUSALS
 from bot.core.decide import Refusal
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples

@@ -22,6 +22,7 @@ from starlette.routing import Route
 from bot.sandbox.serving import serving
 
 RESUMES = ("/runs/wait", "/commands")
+MARK = "placet_dispatch"
 HOPS = frozenset({"content-length", "transfer-encoding", "connection", "host", "content-encoding"})
 
 
@@ -54,7 +55,16 @@ class Relay:
     @property
     def resumes(self) -> list[dict[str, Any]]:
         """The answers to interrupts that were sent through here."""
-        return [body for path, body in self.posted if path.endswith(RESUMES) and "resume" in json.dumps(body)]
+        return [body for _, body in self.answers]
+
+    @property
+    def answers(self) -> list[tuple[str, dict[str, Any]]]:
+        """The same with where they went. Placet marks each; no other client does."""
+        return [(path, body) for path, body in self.posted if path.endswith(RESUMES) and MARK in json.dumps(body)]
+
+    def sent_to(self, thread: str) -> int:
+        """How many answers of Placet's went to a thread."""
+        return sum(f"/threads/{thread}/" in path for path, _ in self.answers)
 
     def app(self) -> Starlette:
         """The relay as an application."""
@@ -89,11 +99,11 @@ class Relay:
         return None
 
     async def _carried_out(self, request: Request, body: bytes) -> None:
-        async with httpx.AsyncClient(timeout=None, trust_env=False) as client:  # noqa: S113 - the run's end is awaited
+        async with httpx.AsyncClient(timeout=None, trust_env=False) as client:
             await client.send(self._request(client, request, body))
 
     async def _forwarded(self, request: Request, body: bytes) -> Response:
-        client = httpx.AsyncClient(timeout=None, trust_env=False)  # noqa: S113 - the caller's patience counts
+        client = httpx.AsyncClient(timeout=None, trust_env=False)
         response = await client.send(self._request(client, request, body), stream=True)
         kept = {key: value for key, value in response.headers.items() if key not in HOPS}
 

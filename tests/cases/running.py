@@ -34,7 +34,7 @@ PATIENT = Rules(ack_seconds=20.0, trigger_seconds=60.0, quiet_seconds=10.0, open
 
 
 @contextlib.asynccontextmanager
-async def office_in(  # noqa: PLR0913 - a factory with a default for everything
+async def office_in(
     folder: Path,
     *,
     kind: str = "langgraph",
@@ -93,7 +93,9 @@ async def crashed(placet: Placet) -> None:
 
 
 @contextlib.asynccontextmanager
-async def restarted(office: Office, folder: Path, *, crash: bool = False, lease_ms: int = 15_000) -> AsyncIterator[Placet]:
+async def restarted(
+    office: Office, folder: Path, *, crash: bool = False, lease_ms: int = 15_000
+) -> AsyncIterator[Placet]:
     """End the office's only replica and start another on the same database; Slack speaks to that one."""
     await (crashed(office.replicas[0]) if crash else office.replicas[0].stop())
     placet = await compose(office.settings, await open_store(database_in(folder)), lease_ms=lease_ms)
@@ -192,7 +194,7 @@ def button(card: dict[str, Any], action_id: str | None = None) -> dict[str, Any]
     return next(one for one in found if action_id in (None, one["action_id"]))
 
 
-def press_of(  # noqa: PLR0913 - a payload's own parts, each with a default
+def press_of(
     card: dict[str, Any],
     action_id: str,
     *,

@@ -29,14 +29,15 @@ from tests.cases.running import (
     rows_of,
     said,
 )
-from tests.office import ADA, BEN, CHANNEL, GUS, buttons, policy_text
+from tests.office import ADA, BEN, CHANNEL, GUS, policy_text
 
 pytestmark = pytest.mark.asyncio
 
 NOBODY = "      []\n"
 ONLY_GROUP = "      - {group: S0SUPPORT, tools: [disable_user], may: [approve, edit, reject]}\n"
 EVERYBODY = "".join(
-    f'      - {{user: {user}, tools: ["*"], may: [approve, edit, reject, respond]}}\n' for user in (ADA, GUS, "U0EXT", "U0TWIN")
+    f'      - {{user: {user}, tools: ["*"], may: [approve, edit, reject, respond]}}\n'
+    for user in (ADA, GUS, "U0EXT", "U0TWIN")
 )
 
 
@@ -185,7 +186,9 @@ async def test_case_039_an_unknown_or_altered_id_decides_nothing_and_tells_nothi
         card = await office.card("disable_user", button="decide.approve")
         showing = button(card, "decide.approve")["value"]
 
-        for number, value in enumerate([*UNKNOWN, showing[:-1] + ("a" if showing[-1] != "a" else "b"), showing.upper()]):
+        for number, value in enumerate(
+            [*UNKNOWN, showing[:-1] + ("a" if showing[-1] != "a" else "b"), showing.upper()]
+        ):
             for action_id in ("decide.approve", "decide.edit", "review.open", "decide.everything"):
                 payload = press_of({**card, "ts": f"{number}.1"}, action_id, value=value)
                 assert (await forge(office, payload)).status_code == 200
@@ -307,4 +310,3 @@ async def test_case_046_a_policy_may_let_requesters_approve(tmp_path):
         await office.settled(thread)
 
         assert office.ran(thread) == ["disable_user"]
-

@@ -11,7 +11,9 @@ from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio
 
-HOSTILE = "x` <https://evil.example/login|Approve here> <!channel> <@U0BEN> <!subteam^S0SUPPORT> <#C0GENERAL> &lt;!here&gt;"
+HOSTILE = (
+    "x` <https://evil.example/login|Approve here> <!channel> <@U0BEN> <!subteam^S0SUPPORT> <#C0GENERAL> &lt;!here&gt;"
+)
 ACTING = ("<https://evil", "<!channel", "<!here", "<!subteam", "<#C0GENERAL", "|Approve here>")
 ACTIVE = ("link", "user", "usergroup", "broadcast", "channel")
 
@@ -49,7 +51,9 @@ def assert_inert(message):
 
 async def test_case_031_and_032_what_the_agent_wrote_links_and_mentions_nothing_in_any_state(tmp_path):
     async with office_in(tmp_path) as office:
-        turns = [[{"name": "disable_user", "args": {"user_id": HOSTILE, "reason": "see <https://evil.example|runbook>"}}]]
+        turns = [
+            [{"name": "disable_user", "args": {"user_id": HOSTILE, "reason": "see <https://evil.example|runbook>"}}]
+        ]
         thread = await office.propose(turns=turns)
         card = await office.card("disable_user", button="decide.reject")
         view = await opened(office, ADA, card, "decide.edit")

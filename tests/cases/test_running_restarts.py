@@ -20,7 +20,7 @@ from tests.cases.running import (
     restarted,
     rows_of,
 )
-from tests.office import ADA, BEN, buttons, policy_text
+from tests.office import ADA, BEN, policy_text
 
 pytestmark = pytest.mark.asyncio
 

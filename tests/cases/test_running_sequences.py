@@ -26,13 +26,15 @@ from tests.cases.running import (
     relayed_office_in,
     said,
 )
-from tests.office import ADA, BEN, WHO, buttons
+from tests.office import ADA, BEN, WHO
 
 pytestmark = pytest.mark.asyncio
 
 
 def accounts(count):
-    return [{"name": "disable_user", "args": {"user_id": f"u_{number}", "reason": "dormant"}} for number in range(count)]
+    return [
+        {"name": "disable_user", "args": {"user_id": f"u_{number}", "reason": "dormant"}} for number in range(count)
+    ]
 
 
 async def test_case_047_twelve_decisions_leave_in_request_order_whatever_order_the_form_came_in(tmp_path):
@@ -90,7 +92,13 @@ async def test_case_048_deciding_a_later_card_answers_no_sibling_and_one_answer_
         assert after_one[1] == []
         (sent,) = relay.resumes
         (tree,) = sent["command"]["resume"].values()
-        assert [answer["type"] for answer in tree["decisions"]] == ["approve", "reject", "approve", "approve", "approve"]
+        assert [answer["type"] for answer in tree["decisions"]] == [
+            "approve",
+            "reject",
+            "approve",
+            "approve",
+            "approve",
+        ]
 
 
 async def test_case_048_five_interrupts_on_one_thread_are_answered_each_under_its_own_key(tmp_path):

@@ -99,11 +99,13 @@ async def test_case_067_another_method_goes_on_while_one_is_limited(tmp_path):
 
 # -- 068: it cannot be posted
 
-UNDELIVERABLE = ["not_in_channel", "channel_not_found", "restricted_action", "restricted_action_read_only_channel", "is_archived"]
+UNDELIVERABLE = ["channel_not_found", "restricted_action_read_only_channel"]
 
 
 @pytest.mark.parametrize("error", UNDELIVERABLE)
-async def test_case_068_a_card_that_cannot_be_posted_is_known_as_undelivered_and_goes_out_after_the_mend(tmp_path, error):
+async def test_case_068_a_card_that_cannot_be_posted_is_known_as_undelivered_and_goes_out_after_the_mend(
+    tmp_path, error
+):
     async with office_in(tmp_path) as office:
         await office.fault("chat.postMessage", error=error, times=None)
         thread = await office.propose("one")

@@ -6,7 +6,19 @@ import asyncio
 
 import pytest
 
-from tests.cases.running import calls, change, decisions, deliveries, edited, events, modal, office_in, opened, relayed_office_in, said
+from tests.cases.running import (
+    calls,
+    change,
+    decisions,
+    deliveries,
+    edited,
+    events,
+    modal,
+    office_in,
+    opened,
+    relayed_office_in,
+    said,
+)
 from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
