@@ -38,8 +38,15 @@ def live_server(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """The first live test may have to build a server's environment from the package registry."""
+    """The first live test may have to build a server's environment from the package registry.
+
+    All tests of one kind go to one worker, so that each server and the browser start once.
+    """
     for item in items:
+        for kind in ("live", "browser"):
+            if item.get_closest_marker(kind):
+                item.add_marker(pytest.mark.xdist_group(kind))
         if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(900))
