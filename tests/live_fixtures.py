@@ -42,11 +42,18 @@ def live_server(request):
 def pytest_collection_modifyitems(items):
     """The first live test may have to build a server's environment from the package registry.
 
-    All tests of one kind go to one worker, so that each server and the browser start once.
+    All tests on one server go to one worker, so that each server and the browser start once.
     """
     for item in items:
-        for kind in ("live", "browser"):
-            if item.get_closest_marker(kind):
-                item.add_marker(pytest.mark.xdist_group(kind))
-        if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(900))
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+        if item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.xdist_group(_server(item)))
+            if not item.get_closest_marker("timeout"):
+                item.add_marker(pytest.mark.timeout(900))
+
+
+def _server(item):
+    """Which server a live test runs on; Aegra where it does not say."""
+    chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "langgraph_dev" if any(one == "langgraph_dev" for one in (*chosen, *item.fixturenames)) else "aegra"

@@ -19,6 +19,7 @@ import httpx
 
 from bot.app import Placet, compose
 from bot.demo import demo_settings
+from bot.errors import StoreError
 from bot.policies import text_digest
 from bot.sandbox.agent.app import create_app as create_agent
 from bot.sandbox.agent.propose import propose
@@ -339,6 +340,16 @@ async def local_agent(folder: Path, *, kind: str = "langgraph") -> AsyncIterator
         yield AgentServer(url, effects, kind, app.heard)
 
 
+async def _ready(database: str) -> None:
+    """Migrate a database that has no schema yet."""
+    try:
+        store = await open_store(database)
+    except StoreError:
+        await migrate(database)
+    else:
+        await store.close()
+
+
 @contextlib.asynccontextmanager
 async def open_office(
     database: str,
@@ -357,7 +368,7 @@ async def open_office(
         slack = await stack.enter_async_context(
             serving(create_slack(world, agent_url=agent.url, effects_file=agent.effects_file))
         )
-        await migrate(database)
+        await _ready(database)
         settings = demo_settings(slack, socket_mode=transport == "socket")
         settings = prepare(world, settings) if prepare else settings
         stores = [await open_store(database) for _ in range(replicas)]

@@ -34,10 +34,10 @@ class Postgres:
         """`driver` is the URL's scheme: `postgresql+asyncpg` for SQLAlchemy."""
         return f"{driver}://postgres:any@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self, prefix: str = "test") -> str:
-        """Make an empty database and return its name."""
+    def new_database(self, prefix: str = "test", *, like: str | None = None) -> str:
+        """Make a database and return its name: empty, or a copy of one that nobody is connected to."""
         name = f"{prefix}_{uuid.uuid4().hex[:12]}"
-        self._run("createdb", name)
+        self._run("createdb", *(() if like is None else ("-T", like)), name)
         return name
 
     def drop_database(self, name: str) -> None:

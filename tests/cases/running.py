@@ -30,7 +30,7 @@ from tests.office import ADA, CHANNEL, FROZEN_S, AgentServer, Office, buttons, l
 
 TEAM = "T0DEMO"
 # Patient people: on a busy machine nothing of Slack's three seconds is what a case is about, unless it says so.
-PATIENT = Rules(ack_seconds=20.0, trigger_seconds=60.0, quiet_seconds=10.0, opening_seconds=20.0)
+PATIENT = Rules(ack_seconds=20.0, trigger_seconds=60.0, quiet_seconds=1.0, opening_seconds=20.0)
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,332 @@
+"""Slack in trouble: whatever it refuses, loses or takes away, a decision stands, and cards come right when it is back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cases.running import (
+    approve,
+    calls,
+    change,
+    deciding,
+    decisions,
+    events,
+    fault_of,
+    forge,
+    office_in,
+    opened,
+    posted,
+    press_of,
+    rows_of,
+    said,
+)
+from tests.office import ADA, BEN, CHANNEL, DAN, buttons
+
+pytestmark = pytest.mark.asyncio
+
+LONG_MS = 10 * 60_000
+
+
+async def well(office):
+    return await fault_of(office) is None
+
+
+@pytest.mark.parametrize("status", ["token_revoked", "account_inactive"])
+async def test_a_revoked_token_is_marked_on_the_tenant_until_it_works_again(tmp_path, status):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await change(office, "installation", team="T0DEMO", status=status)
+        await approve(office, ADA, card)
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+        ailing = await fault_of(office)
+        await change(office, "installation", team="T0DEMO", status="active")
+        office.advance(LONG_MS)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+        await office.until(lambda: well(office), "the tenant to be well")
+
+        assert ailing == status
+        assert settled["ts"] == card["ts"]
+        assert office.ran(thread) == ["disable_user"]
+        assert await decisions(office) == 1
+
+
+async def test_an_archived_channel_keeps_nobody_from_deciding_by_a_window_that_is_open(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        view = await opened(office, BEN, card, "decide.reject")
+
+        await change(office, "channels", id=CHANNEL, archived=True)
+        await office.submit(BEN, {"m.0": "Channel or not."})
+        await office.settled(thread)
+        await office.until(lambda: fault_of(office), "the tenant to ail")
+        ailing = await fault_of(office)
+        await change(office, "channels", id=CHANNEL, archived=False)
+        office.advance(LONG_MS)
+        settled = await office.card("Rejected", without="decide.reject")
+        await office.until(lambda: well(office), "the tenant to be well")
+
+        assert view["callback_id"] == "reject"
+        assert ailing == "is_inactive"
+        assert settled["ts"] == card["ts"]
+        assert office.ran(thread) == []
+
+
+async def test_slack_down_while_a_decision_waits_for_its_recheck_voids_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        await posted(office, thread)
+
+        for method in ("users.info", "usergroups.users.list", "chat.update"):
+            await office.fault(method, status=503, times=None)
+        await approve(office, ADA, card)
+        await office.until(lambda: waiting(office, thread), "the re-check to wait")
+        ran = office.ran(thread)
+        await change(office, "faults", clear=True)
+        office.advance(65_000)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert ran == []
+        assert settled["ts"] == card["ts"]
+        assert office.ran(thread) == ["disable_user"]
+        assert await events(office, "decision.voided") == []
+
+
+async def waiting(office, thread):
+    review = (await office.reviews(thread))[0]
+    return review.state.value == "decided" and review.why == "cannot_confirm"
+
+
+# -- what Slack finds too much
+
+TOO_MUCH = ["msg_too_long", "msg_blocks_too_long", "invalid_blocks"]
+
+
+@pytest.mark.parametrize("error", TOO_MUCH)
+async def test_a_settled_card_that_slack_finds_too_much_is_updated_with_less(tmp_path, error):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.update", error=error)
+        await approve(office, ADA, card)
+        await office.settled(thread)
+        settled = await office.card("", without="decide.approve")
+
+        assert settled["ts"] == card["ts"]
+        assert deciding(settled) == []
+        assert "Ran" in settled["text"]
+        assert len(settled["text"]) <= 900
+        assert any(block["type"] == "rich_text" for block in settled["blocks"]), "Slack may insist on one"
+        assert len(await calls(office, "chat.update")) == 2
+
+
+@pytest.mark.parametrize("error", TOO_MUCH)
+async def test_a_card_that_slack_takes_only_with_less_on_it_is_reviewed_and_not_approved_from_the_channel(
+    tmp_path, error
+):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", error=error)
+        thread = await office.propose("one")
+        card = await office.card("", button="review.open")
+
+        forged = press_of(card, "decide.approve")
+        await forge(office, forged)
+        refused = await office.told(ADA, "Press Review")
+        await opened(office, ADA, card, "review.open")
+        await office.submit(ADA, {"d.0": "approve"})
+        await office.settled(thread)
+
+        assert "decide.approve" not in buttons(card)
+        assert "decide.reject" in buttons(card)
+        assert refused
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def test_a_message_that_the_workspace_lets_nobody_edit_any_more_is_followed_by_a_new_one(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.update", error="edit_window_closed")
+        await approve(office, ADA, card)
+        (review,) = await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+        (row,) = await rows_of(office, review)
+
+        assert settled["ts"] != card["ts"]
+        assert row.ts == settled["ts"]
+        assert len(await office.messages()) == 2
+
+
+# -- private words
+
+
+async def test_a_refusal_that_cannot_be_whispered_comes_by_direct_message(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.postEphemeral", error="user_not_in_channel")
+        await approve(office, DAN, card)
+        told = await office.until(lambda: direct(office, DAN), "a direct message")
+
+        assert "not a reviewer" in told
+        assert office.ran(thread) == []
+
+
+async def direct(office, user):
+    """What the bot told somebody in their direct conversation."""
+    channels = (await office.slack.get("/sandbox/channels")).raise_for_status().json()
+    for channel in channels:
+        if channel["kind"] == "im" and user in channel["members"]:
+            found = (await office.slack.get("/sandbox/messages", params={"channel": channel["id"]})).json()
+            return found[-1]["text"] if found else ""
+    return ""
+
+
+async def test_a_refusal_waits_out_a_limit_and_is_told_once(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("chat.postEphemeral", status=429, retry_after=45)
+        await approve(office, DAN, card)
+        await office.until(lambda: calls(office, "chat.postEphemeral"), "the limited word")
+        office.advance(46_000)
+        await office.told(DAN, "not a reviewer")
+
+        assert len(await office.ephemerals(DAN)) == 1
+
+
+# -- presses that no version of ours has sent
+
+STRANGE = ["decide.everything", "decide", "", "x" * 255, "review.close", "approve"]
+
+
+async def test_an_unknown_button_is_acknowledged_and_answered_and_decides_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        answers = [await forge(office, press_of({**card, "ts": f"{n}.1"}, name)) for n, name in enumerate(STRANGE)]
+        await office.told(ADA, "too old to be traced")
+
+        assert [answer.status_code for answer in answers] == [200] * len(STRANGE)
+        assert await decisions(office) == 0
+        assert (await office.review(thread)).state.value == "open"
+
+
+async def test_an_unknown_window_is_answered_in_its_place(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+        view = await opened(office, BEN, card, "decide.reject")
+
+        payload = {
+            "type": "view_submission",
+            "team": {"id": "T0DEMO"},
+            "user": {"id": BEN, "team_id": "T0DEMO"},
+            "view": {**view, "callback_id": "of-another-version"},
+        }
+        answer = await forge(office, payload)
+
+        assert answer.json()["response_action"] == "update"
+        assert "too old to be traced" in answer.text
+        assert await decisions(office) == 0
+
+
+# -- a batch whose root is gone
+
+
+async def test_replies_to_a_root_that_is_gone_follow_the_new_one(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", delay_s=0.2)
+        thread = await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        await office.fault("chat.postMessage", error="cannot_reply_to_message", times=3)
+        await change(office, "delete-message", channel=CHANNEL, ts=root["ts"])
+
+        await office.until(lambda: undelivered(office, thread), "a reply to find its root gone")
+        office.advance(LONG_MS)
+        rows = await posted(office, thread)
+        there = {message["ts"] for message in await office.messages()}
+
+        assert {row.ts for row in rows} <= there
+        assert root["ts"] not in {row.ts for row in rows}
+
+
+async def undelivered(office, thread):
+    rows = [row for review in await office.reviews(thread) for row in await rows_of(office, review)]
+    return rows[0].ts is None or any(row.last_error == "cannot_reply_to_message" for row in rows)
+
+
+# -- Socket Mode
+
+
+async def test_a_socket_that_is_refused_for_a_while_is_opened_as_soon_as_it_can_be(tmp_path):
+    async with office_in(tmp_path, transport="socket") as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        await office.fault("apps.connections.open", error="internal_error", times=2)
+        await change(office, "socket", cut=True)
+        await office.until(lambda: pressed(office, card), "a press to arrive again", patience=60)
+        await office.settled(thread)
+
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def pressed(office, card):
+    """Press as somebody does whose press failed: again."""
+    if not await decisions(office):
+        await approve(office, ADA, card)
+    return await decisions(office)
+
+
+async def test_two_replicas_on_two_sockets_share_what_comes_and_decide_once(tmp_path):
+    async with office_in(tmp_path, transport="socket", replicas=2) as office:
+        threads = [await office.propose("one") for _ in range(3)]
+        for thread in threads:
+            (review,) = await office.until(lambda thread=thread: office.reviews(thread), "a review")
+            card = await office.card_of(review, button="decide.approve")
+            await approve(office, ADA, card)
+            await approve(office, ADA, card)
+        await office.settled()
+
+        assert (await office.slack.get("/sandbox/socket")).json() == {"connections": 2}
+        assert sorted(effect["thread_id"] for effect in office.effects()) == sorted(threads)
+        assert await decisions(office) == 3
+
+
+@pytest.mark.parametrize("transport", ["http", "socket"])
+async def test_a_rejection_during_slacks_worst_hour_reaches_the_agent_and_then_the_card(tmp_path, transport):
+    async with office_in(tmp_path, transport=transport) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.reject")
+
+        await said(office, ADA, card, "reject", "Not now.")
+        await office.fault("chat.update", status=500, times=2)
+        await office.fault("chat.update", status=429, retry_after=20)
+        await office.fault("chat.update", drop="after")
+        await office.settled(thread)
+        settled = await office.until(lambda: updated_later(office), "the card to come right", every=0.5)
+
+        assert settled["ts"] == card["ts"]
+        assert "Not now." in json.dumps(settled["blocks"])
+        (message,) = await office.tool_messages(thread)
+        assert "Not now." in message["content"]
+
+
+async def updated_later(office):
+    """The settled card, or nothing yet: then some time passes."""
+    office.advance(25_000)
+    (card,) = await office.messages()
+    return card if "Not now." in json.dumps(card["blocks"]) else None
