@@ -38,19 +38,18 @@ def live_server(request):
     return request.getfixturevalue(request.param)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """The first live test may have to build a server's environment from the package registry.
+def pytest_itemcollected(item):
+    """Send all tests on one server to one worker, so that each server and the browser start once.
 
-    All tests on one server go to one worker, so that each server and the browser start once.
+    Done at once and not with the finished list: xdist reads the groups before it lets anybody change that. The first
+    live test may have to build a server's environment from the package registry, hence its time.
     """
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-        if item.get_closest_marker("live"):
-            item.add_marker(pytest.mark.xdist_group(_server(item)))
-            if not item.get_closest_marker("timeout"):
-                item.add_marker(pytest.mark.timeout(900))
+    if item.get_closest_marker("browser"):
+        item.add_marker(pytest.mark.xdist_group("browser"))
+    if item.get_closest_marker("live"):
+        item.add_marker(pytest.mark.xdist_group(_server(item)))
+        if not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(900))
 
 
 def _server(item):

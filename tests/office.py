@@ -389,9 +389,9 @@ async def open_office(
         headers = {"Content-Type": "application/json"}
         # Servers close what idles for 5 seconds; a client that lets go later may write into a closing connection.
         limits = httpx.Limits(keepalive_expiry=2)
-        client = httpx.AsyncClient(base_url=slack, headers=headers, timeout=60, limits=limits)
-        agents = httpx.AsyncClient(base_url=agent.url, timeout=60, limits=limits)
-        bots = [httpx.AsyncClient(base_url=url, timeout=60, limits=limits) for url in urls]
+        client = httpx.AsyncClient(base_url=slack, headers=headers, timeout=60, limits=limits, verify=False)
+        agents = httpx.AsyncClient(base_url=agent.url, timeout=60, limits=limits, verify=False)
+        bots = [httpx.AsyncClient(base_url=url, timeout=60, limits=limits, verify=False) for url in urls]
         for one in (client, agents, *bots):
             stack.push_async_callback(one.aclose)
         yield Office(world, agent, client, agents, bots, running, stores, settings)

@@ -50,6 +50,7 @@ class Asked:
     delivery_key: str
     intents: Intents
     tell: Tell | None = None  # where to say why not; None where the listener answers in the view
+    taken_key: str | None = None  # under which a decision is remembered, where that is not the delivery's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ class Desk:
         review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
         # Asked under the lock: another replica may be answering the same delivery at this moment.
         earlier = await decisions.earlier_answer(tx, asked.delivery_key)
+        if earlier is None and asked.taken_key is not None:
+            earlier = await decisions.earlier_answer(tx, asked.taken_key)
         if earlier is not None:
             return Ruling(_refused_from(earlier))
         if showing is None or review is None:
@@ -151,7 +154,7 @@ class Desk:
             stored = await decisions.insert_decisions(tx, stored, named, delivery_key=asked.delivery_key)
         if stored is None:
             return Ruling(Refused(Refusal.ALREADY_DECIDED), review)
-        await decisions.remember_answer(tx, asked.delivery_key, "{}")
+        await decisions.remember_answer(tx, asked.taken_key or asked.delivery_key, "{}")
         return Ruling(None, stored, named)
 
     async def _refuse(self, tx: Tx, asked: Asked, review: Review | None, refused: Refused) -> Ruling:

@@ -7,6 +7,8 @@ and the message's text are never more than that id. Shapes: SLACK payload refere
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -162,6 +164,16 @@ class Submission:
         """
         view = f"{self.view.id}:{self.view.hash}:{self.trigger_id}"
         return f"submit:{self.presser.team}:{self.presser.user}:{view}:{self.view.showing_id}"
+
+    @property
+    def content_key(self) -> str:
+        """The same for whatever repeats this view with these inputs, by whichever trigger.
+
+        Somebody whose client said "trouble connecting" presses Submit again: what was taken then is taken.
+        """
+        typed = hashlib.sha256(json.dumps(sorted(self.view.values.items())).encode()).hexdigest()
+        view = f"{self.view.id}:{self.view.hash}:{typed}"
+        return f"taken:{self.presser.team}:{self.presser.user}:{view}:{self.view.showing_id}"
 
 
 def _value(element: _Element) -> InputValue:

@@ -34,7 +34,7 @@ from bot.slack.submissions import (
     read_drafts,
 )
 from bot.slack.views import Drawn, Scene, draw_batch, draw_confirm, draw_notice, facts_of, scene_of
-from bot.store import showings
+from bot.store import decisions, showings
 from bot.store.drafts import Draft, save_drafts
 from bot.store.engine import Store
 
@@ -58,6 +58,8 @@ class Submits:
         """The body of the acknowledgement."""
         showing = ids.decode_showing(submission.view.showing_id) or ""
         async with self.store.read() as tx:
+            if await decisions.earlier_answer(tx, submission.content_key) is not None:
+                return CLEAR
             scene = await scene_of(tx, self.policies, submission.presser, showing)
         if isinstance(scene, Refused):
             return _replace(draw_notice(scene))
@@ -156,7 +158,9 @@ class Submits:
 
         view = submission.view
         showing = ids.decode_showing(view.showing_id) or ""
-        ruling = await self.desk.rule(Asked(submission.presser, showing, submission.delivery_key, asked_for))
+        taken = submission.content_key
+        asked = Asked(submission.presser, showing, submission.delivery_key, asked_for, taken_key=taken)
+        ruling = await self.desk.rule(asked)
         if ruling.unsure:
             self.people.want(submission.presser.who)
             self.asked()

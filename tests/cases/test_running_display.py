@@ -148,7 +148,6 @@ def next_page(view):
 DSN, BEARER = "postgres://u:FAKE-PW@db/x", "Bearer FAKE-TOKEN-0002"
 
 
-@pytest.mark.xfail(strict=True, reason="masking what is shaped like a secret comes with the redaction of all sinks")
 async def test_case_035_a_value_shaped_like_a_secret_stays_out_of_channel_and_log_and_still_runs(tmp_path, capsys):
     async with office_in(tmp_path) as office:
         thread = await office.propose(turns=[[{"name": "disable_user", "args": {"user_id": DSN, "reason": BEARER}}]])

@@ -69,7 +69,7 @@ async def test_case_052_a_decision_claimed_and_not_sent_when_the_bot_was_killed_
         claimed = await office.review(thread, state="claimed")
         await crashed(office.replicas[0])
         await change(office, "faults", clear=True)
-        async with restarted(office, tmp_path, crash=True, lease_ms=LEASE_MS):
+        async with restarted(office, tmp_path, crash=None, lease_ms=LEASE_MS):
             await office.settled(thread)
             made = await decisions(office)
 

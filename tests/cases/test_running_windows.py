@@ -122,6 +122,23 @@ async def test_case_062_whoever_submits_again_after_trouble_connecting_sends_not
         assert await events(office, "press.refused") == []
 
 
+async def test_case_062_a_batch_sent_again_after_trouble_connecting_is_taken_as_sent(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        view = await opened(office, ADA, root, "review.open")
+        await office.press(ADA, view, "decision", "d.1", value="reject", wait_s=20)
+
+        await office.fault("deliver.view_submission", drop="after")
+        first = await office.submit(ADA, {"d.0": "approve", "d.1": "reject", "m.1": "too broad", "m.2": "EU"})
+        again = await office.submit(ADA)
+        await office.settled(thread)
+
+        assert (first["acked"], first["error"]) == (False, TROUBLE)
+        assert (again["acked"], again["view"]) == (True, None)
+        assert len(await events(office, "decision.made")) == 3
+
+
 async def test_case_062_a_submission_that_arrives_late_is_decided_and_its_repetition_is_not(tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("ask")
