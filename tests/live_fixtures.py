@@ -39,20 +39,6 @@ def live_server(request):
 
 
 def pytest_itemcollected(item):
-    """Send all tests on one server to one worker, so that each server and the browser start once.
-
-    Done at once and not with the finished list: xdist reads the groups before it lets anybody change that. The first
-    live test may have to build a server's environment from the package registry, hence its time.
-    """
-    if item.get_closest_marker("browser"):
-        item.add_marker(pytest.mark.xdist_group("browser"))
-    if item.get_closest_marker("live"):
-        item.add_marker(pytest.mark.xdist_group(_server(item)))
-        if not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(900))
-
-
-def _server(item):
-    """Which server a live test runs on; Aegra where it does not say."""
-    chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return "langgraph_dev" if any(one == "langgraph_dev" for one in (*chosen, *item.fixturenames)) else "aegra"
+    """The first live test may have to build a server's environment from the package registry."""
+    if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(900))
