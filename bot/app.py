@@ -56,6 +56,8 @@ from bot.work.watch import Watcher
 
 log = structlog.get_logger("placet")
 
+# A socket that dropped is noticed within this, one that went silent within four times as much; presses fail until then.
+PING_S = 5.0
 POLL_S = 1.0
 WATCH_S = 0.5
 KEEP_S = 5.0
@@ -203,7 +205,7 @@ def _socket(settings: Settings, bolt: AsyncApp) -> AsyncSocketModeHandler | None
     if not settings.socket_mode:
         return None
     client = AsyncWebClient(token=settings.slack_app_token, base_url=settings.slack_api_url)
-    return AsyncSocketModeHandler(bolt, settings.slack_app_token, web_client=client)
+    return AsyncSocketModeHandler(bolt, settings.slack_app_token, web_client=client, ping_interval=PING_S)
 
 
 def _sources(people: PeopleReader, agents: Agents) -> Sources:

@@ -148,7 +148,9 @@ async def test_a6_unknown_is_settled_by_what_the_thread_shows(office_of):
         mark = {"metadata": {"placet_dispatch": await dispatch_of(office, review)}}
         answer = {"command": {"resume": {review.interrupt_id: {"decisions": [{"type": "approve"}]}}}, "config": mark}
         body = {"assistant_id": "agent_platform", **answer}
-        await office.agents.post(f"/threads/{review.thread_id}/runs/wait", json=body, headers={"X-User-Id": "approvals"})
+        await office.agents.post(
+            f"/threads/{review.thread_id}/runs/wait", json=body, headers={"X-User-Id": "approvals"}
+        )
 
         office.advance(61_000)
         settled = await stands(office, review, "resumed")

@@ -68,7 +68,7 @@ async def test_case_067_a_limited_card_holds_no_answer_back_and_is_updated_once_
         await office.fault("chat.update", status=429, retry_after=120)
         await approve(office, ADA, card)
         (review,) = await office.settled(thread)
-        await office.until(lambda: calls(office, "chat.update"), "the refused update")
+        await office.until(lambda: limited_rows(office, [thread]), "the refused update to be put off")
         ran = office.ran(thread)
         stale = (await cards_of(office))[0]
         office.advance(121_000)

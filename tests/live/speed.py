@@ -1,0 +1,104 @@
+"""`python -m tests.live.speed`: how long one approval takes on live Aegra, step by step, and what it costs.
+
+Times are the record's own, between the decision and each later event, for approvals one after the other; the effect's
+time is not in them, since the tool only writes a line. Calls and commits are counted for the dispatch alone.
+"""
+
+import asyncio
+import contextlib
+import json
+import statistics
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import httpx
+from sqlalchemy import event
+
+from tests.live.offices import office_at
+from tests.live.servers import aegra_server
+from tests.office import ADA, Office
+from tests.postgres import running_postgres
+
+APPROVALS = 20
+STEPS = {"review.claimed": "claimed", "review.armed": "armed", "review.sent": "accepted", "review.resumed": "outcome"}
+
+
+async def approve(office: Office) -> dict[str, int]:
+    """One approval; milliseconds from the decision to each step."""
+    thread = await office.propose("one")
+    review = await office.review(thread)
+    card = await office.card_of(review, button="decide.approve")
+    await office.click(ADA, card, "decide.approve", wait_s=0)
+    await office.settled(thread)
+    at = {one.kind: one.at for one in await office.events(review.id)}
+    return {name: at[kind] - at["review.decided"] for kind, name in STEPS.items()}
+
+
+@contextlib.contextmanager
+def counted(office: Office):
+    """What the first replica's dispatches asked of the agent server, and their commits that changed a dispatch."""
+    counts: Counter[str] = Counter()
+    plain = httpx.AsyncClient.send
+    changed: set[str] = set()
+
+    async def send(client, request, **how):
+        if task_name().startswith("dispatch "):
+            counts[f"{request.method} {request.url.path.rpartition('/')[2]}"] += 1
+        return await plain(client, request, **how)
+
+    def executed(_conn, _cursor, statement, *_):
+        if (
+            statement.split(maxsplit=3)[:2] in (["UPDATE", "dispatches"], ["INSERT", "INTO"])
+            and "dispatch" in task_name()
+        ):
+            changed.add(task_name())
+
+    def committed(_conn):
+        counts["commit"] += task_name() in changed
+        changed.discard(task_name())
+
+    engine = office.stores[0]._writer.sync_engine
+    event.listen(engine, "after_cursor_execute", executed)
+    event.listen(engine, "commit", committed)
+    httpx.AsyncClient.send = send
+    try:
+        yield counts
+    finally:
+        httpx.AsyncClient.send = plain
+        event.remove(engine, "after_cursor_execute", executed)
+        event.remove(engine, "commit", committed)
+
+
+def task_name() -> str:
+    task = asyncio.current_task()
+    return "" if task is None else task.get_name()
+
+
+async def measure(server, database: str) -> None:
+    async with office_at(server, database) as office:
+        await approve(office)  # the first one also fills caches
+        with counted(office) as counts:
+            taken = [await approve(office) for _ in range(APPROVALS)]
+    for name in STEPS.values():
+        times = sorted(one[name] for one in taken)
+        p95 = times[int(len(times) * 0.95) - 1]
+        print(
+            f"decided -> {name:8}  p50 {statistics.median(times):5.0f} ms   p95 {p95:5.0f} ms   max {times[-1]:5.0f} ms"
+        )
+    print(json.dumps({name: round(count / APPROVALS, 1) for name, count in counts.most_common()}))
+
+
+def main() -> None:
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        postgres = stack.enter_context(running_postgres(folder))
+        server = stack.enter_context(aegra_server(folder, postgres))
+        print("SQLite")
+        asyncio.run(measure(server, f"sqlite+aiosqlite:///{folder / 'placet.db'}"))
+        print("PostgreSQL")
+        asyncio.run(measure(server, postgres.url(postgres.new_database(), driver="postgresql+asyncpg")))
+
+
+if __name__ == "__main__":
+    main()
