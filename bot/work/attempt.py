@@ -189,7 +189,8 @@ class Attempt:
             await self._hold.renew()
             await self._bench.sleep(min(left / 1000, self._bench.lease_ms / 3000))
             return False
-        if any(tool_settings(self._tenant, action.tool).resend == "never" for action in self._review.actions):
+        # A fence is not built yet: until then it promises no less than it can keep, and nothing is sent again.
+        if any(tool_settings(self._tenant, action.tool).resend != "settle" for action in self._review.actions):
             await self._hold.close(ReviewState.UNKNOWN, "not_resent", {})
         else:
             await self._not_taken("not_taken", int(self._bench.jitter() * 100))
