@@ -18,6 +18,7 @@ from tests.cases.running import (
     modal,
     office_in,
     opened,
+    posted,
     press_of,
     replay,
     said,
@@ -196,6 +197,7 @@ async def test_case_056_a_call_whose_time_ran_out_is_rejected_and_its_buttons_sa
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
         old = button(card, "decide.approve")["value"]
+        await posted(office, thread)
 
         office.advance(11 * 60_000)
         await office.settled(thread)

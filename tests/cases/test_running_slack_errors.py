@@ -17,6 +17,7 @@ from tests.cases.running import (
     fields,
     office_in,
     opened,
+    posted,
     rows_of,
     said,
 )
@@ -233,6 +234,7 @@ async def test_case_070_a_card_deleted_while_it_waits_is_posted_again_at_the_nex
     async with office_in(tmp_path, more="    decide_within: 10m\n") as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
+        await posted(office, thread)
 
         await change(office, "delete-message", channel=CHANNEL, ts=card["ts"])
         office.advance(9 * 60_000 + 15_000)  # the last minute begins, and the card is drawn anew
