@@ -205,9 +205,7 @@ class MessageSync:
 
     async def _update(self, client: AsyncWebClient, message: Message, draft: Draft, parent: Message | None) -> None:
         if message.posting_since is not None:
-            await remove_others(client, message, parent.ts if parent else None)
-            async with self.store.begin() as tx:
-                await messages.sole(tx, message)
+            await self._alone(client, message, parent.ts if parent else None)
         if draft.content_key == message.content_key:
             await self._unchanged(message)
             return
@@ -225,6 +223,17 @@ class MessageSync:
             )
             await _recovered(tx, message.tenant)
             await reply_once(tx, await reviews.load_review(tx, message.review_id), message)
+
+    async def _alone(self, client: AsyncWebClient, message: Message, thread: str | None) -> None:
+        """See to it that no copy is left; where Slack does not let us look or delete, the card matters more."""
+        try:
+            await remove_others(client, message, thread)
+        except (RateLimited, SlackUnavailable):
+            raise
+        except SlackError as exc:
+            log.warning("A card may stand there twice.", action="copy_left", message=message.id, fault=str(exc))
+        async with self.store.begin() as tx:
+            await messages.sole(tx, message)
 
     async def _unchanged(self, message: Message) -> None:
         async with self.store.begin() as tx:

@@ -359,3 +359,21 @@ async def test_case_071_a_copy_that_shows_up_late_is_removed_though_nobody_press
         assert left["ts"] == second["ts"]
         assert "decide.approve" in buttons(left)
         assert (await office.review(thread)).state.value == "open"
+
+
+async def test_case_071_a_copy_that_may_not_be_deleted_keeps_the_other_card_from_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", drop="after")
+        await office.fault("conversations.history", error="missing_scope")
+        await office.fault("chat.delete", error="cant_delete_message", times=None)
+        thread = await office.propose("one")
+        await office.until(lambda: tried(office, thread), "the first post to be in doubt")
+        office.advance(5_000)
+        _, second = await office.cards(2)
+
+        await approve(office, ADA, second)
+        await office.settled(thread)
+        settled = await office.card("Ran", without="decide.approve")
+
+        assert settled["ts"] == second["ts"]
+        assert office.ran(thread) == ["disable_user"]
