@@ -14,15 +14,13 @@ from blocks.cards import call_card
 from blocks.models import Rendered
 from blocks.roots import root_card
 from bot.core.decide import review_digest
-from bot.core.model import DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
+from bot.core.model import DecisionType, Offer, Review, Showing, ShowingKind
 from bot.core.policy import TenantPolicy, tool_settings
 from bot.slack.projection import Stage, call_view, root_view
 from bot.slack.shortening import shortened
 from bot.slack.views import new_showing_id
 from bot.store.messages import Message
-
-QUIET_MS = 3_000  # a state that passes sooner is not drawn
-UNDER_WAY = frozenset({ReviewState.DECIDED, ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT})
+from bot.store.transitions import QUIET_MS, UNDER_WAY
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Clicks read the tables only; this reader keeps them fresh. At dispatch a live reading is wanted, younger than the
 decision, and one reading serves everybody who waits for it. `usergroups.users.list` is limited to 20 a minute for a
-workspace, so at most 15 are spent. This module must not decide anything.
+workspace, which all replicas share. This module must not decide anything.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.authority import groups_of_policy, known_person
 from bot.core.model import Who
 from bot.core.policy import Person, TenantPolicy
-from bot.errors import SlackError
+from bot.errors import RateLimited, SlackError
 from bot.slack import api
+from bot.slack.readings import Pace, Reading, Readings
 from bot.store import people
 from bot.store.engine import Store, Tx
 
-GROUP_READS_A_MINUTE = 15
+GROUP_READS_AT_ONCE = 5
+GROUP_READ_EVERY_S = 7.5
+LONGEST_TURN_S = 8.0  # whoever would wait longer for a turn asks again later, and holds nothing meanwhile
 ABSENT_PERSON = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 ABSENT_GROUP = frozenset({"no_such_subteam", "subteam_not_found"})
 
@@ -41,23 +44,6 @@ class CannotTell(Exception):
     """Slack cannot be asked now; it is neither a yes nor a no."""
 
 
-class Pace:
-    """At most so many starts within any minute; answers how long to wait otherwise."""
-
-    def __init__(self, a_minute: int, clock: Callable[[], float]) -> None:
-        self._limit, self._clock = a_minute, clock
-        self._starts: list[float] = []
-
-    def take(self) -> float:
-        """0 when it may start now, which counts; else seconds to wait."""
-        now = self._clock()
-        self._starts = [start for start in self._starts if start > now - 60]
-        if len(self._starts) >= self._limit:
-            return self._starts[0] + 60 - now
-        self._starts.append(now)
-        return 0.0
-
-
 class PeopleReader:
     """Reads from Slack what authority rests on."""
 
@@ -69,7 +55,7 @@ class PeopleReader:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store, self._clients, self._clock, self._sleep = store, clients, clock, sleep
-        self._shared: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._readings = Readings()
         self._paces: dict[str, Pace] = {}
         self._wanted: dict[Who, None] = {}
         self._wanted_groups: dict[Who, None] = {}
@@ -109,10 +95,10 @@ class PeopleReader:
         if not person.unconfirmed:
             return person
         try:
-            await self.read_user(who)
+            await self.read_user(who, since=since)
             person = await self._known(tenant, who, since)
             for group in groups if person.unconfirmed else ():
-                await self.read_group(who.team, group)
+                await self.read_group(who.team, group, since=since)
         except SlackError as exc:
             raise CannotTell(str(exc)) from exc
         return await self._known(tenant, who, since)
@@ -126,7 +112,7 @@ class PeopleReader:
             row = await people.person(tx, who.team, who.user)
         if row is None or row.as_of < since:
             try:
-                await self.read_user(who)
+                await self.read_user(who, since=since)
             except SlackError as exc:
                 raise CannotTell(str(exc)) from exc
             async with self._store.read() as tx:
@@ -137,37 +123,35 @@ class PeopleReader:
         async with self._store.read() as tx:
             return await known_person(tx, tenant, who, fresh_since=since)
 
-    async def read_user(self, who: Who) -> None:
-        """One `users.info`, shared by everybody who asks while it has not begun to answer."""
-        await self._once(("user", who.team, who.user), lambda: self._read_user(who))
+    async def read_user(self, who: Who, *, since: int | None = None) -> None:
+        """`users.info`, no older than `since` (database ms; default: now), once for everybody who waits for it."""
+        asked = await self._store.now() if since is None else since
+        await self._readings.join(who, asked, lambda reading: self._read_user(who, reading))
 
-    async def read_group(self, team: str, group: str) -> None:
-        """One `usergroups.users.list`, shared likewise."""
-        await self._once(("group", team, group), lambda: self._read_group(team, group))
+    async def read_group(self, team: str, group: str, *, since: int | None = None) -> None:
+        """`usergroups.users.list`, likewise."""
+        asked = await self._store.now() if since is None else since
+        await self._readings.join(Who(team, group), asked, lambda reading: self._read_group(Who(team, group), reading))
 
-    async def _once(self, key: tuple[str, ...], work: Callable[[], Awaitable[None]]) -> None:
-        """Join a reading only if it has not started: one that is under way may be older than the question."""
-        waiting = self._shared.get(key)
-        if waiting is None:
-            waiting = asyncio.ensure_future(self._begin(key, work))
-            self._shared[key] = waiting
-        await asyncio.shield(waiting)
+    async def _paced(self, group: Who, reading: Reading) -> bool:
+        """Wait for our turn; False if another replica's reading made ours needless meanwhile.
 
-    async def _begin(self, key: tuple[str, ...], work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            if key[0] == "group":
-                await self._paced(key[1])
-            await asyncio.sleep(0)
-        finally:
-            self._shared.pop(key, None)
-        await work()
-
-    async def _paced(self, team: str) -> None:
-        pace = self._paces.setdefault(team, Pace(GROUP_READS_A_MINUTE, self._clock))
-        wait = pace.take()
-        while wait:
+        Raises `RateLimited` where the turn is far off.
+        """
+        pace = self._pace(group.team)
+        while wait := pace.take():
+            if wait > LONGEST_TURN_S:
+                raise RateLimited(code="ratelimited", retry_after=wait)
             await self._sleep(min(wait, 5.0))
-            wait = pace.take()
+            async with self._store.read() as tx:
+                known = await people.group_as_of(tx, group.team, group.user) or 0
+            if known >= reading.since:
+                return False
+        return True
+
+    def _pace(self, team: str) -> Pace:
+        fresh = Pace(self._clock, burst=GROUP_READS_AT_ONCE, every=GROUP_READ_EVERY_S)
+        return self._paces.setdefault(team, fresh)
 
     def _client(self, team: str) -> AsyncWebClient:
         client = self._clients(team)
@@ -175,8 +159,8 @@ class PeopleReader:
             raise SlackError(f"no token for workspace {team}", code="no_token")
         return client
 
-    async def _read_user(self, who: Who) -> None:
-        began = await self._store.now()
+    async def _read_user(self, who: Who, reading: Reading) -> None:
+        began = reading.began = await self._store.now()
         try:
             answer = await api.call(self._client(who.team).users_info(user=who.user))
         except SlackError as exc:
@@ -186,20 +170,28 @@ class PeopleReader:
         user: dict[str, Any] = answer.get("user") or {}
         await people_save(self._store, who, user, began)
 
-    async def _read_group(self, team: str, group: str) -> None:
-        began = await self._store.now()
+    async def _read_group(self, group: Who, reading: Reading) -> None:
+        if not await self._paced(group, reading):
+            return
+        began = reading.began = await self._store.now()
+        members = await self._members(group)
+        async with self._store.begin() as tx:
+            known = await people.group_as_of(tx, group.team, group.user) is not None
+            change = await people.save_group(tx, group.team, group.user, members, as_of=began)
+            if known and (change.added or change.removed):
+                await self.group_changed(tx, group, change)
+
+    async def _members(self, group: Who) -> list[str]:
         try:
-            answer = await api.call(self._client(team).usergroups_users_list(usergroup=group))
-            members = [str(member) for member in answer.get("users") or []]
+            answer = await api.call(self._client(group.team).usergroups_users_list(usergroup=group.user))
+        except RateLimited as exc:
+            self._pace(group.team).hold(exc.retry_after)
+            raise
         except SlackError as exc:
             if exc.code not in ABSENT_GROUP:
                 raise
-            members = []
-        async with self._store.begin() as tx:
-            known = await people.group_as_of(tx, team, group) is not None
-            change = await people.save_group(tx, team, group, members, as_of=began)
-            if known and (change.added or change.removed):
-                await self.group_changed(tx, Who(team, group), change)
+            return []
+        return [str(member) for member in answer.get("users") or []]
 
 
 async def people_save(store: Store, who: Who, user: dict[str, Any], as_of: int) -> None:

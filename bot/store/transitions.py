@@ -20,6 +20,10 @@ from bot.store.tables import messages, reviews
 
 _AT_ONCE = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.UNKNOWN})
 
+# A state on the way to an outcome is drawn only if it lasts longer than this: most pass before anybody could read it.
+QUIET_MS = 3_000
+UNDER_WAY = frozenset({ReviewState.DECIDED, ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT})
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -90,15 +94,19 @@ async def _change(tx: Tx, at: Standing, changes: Mapping[str, Any]) -> bool:
 
 
 async def want_redraw(tx: Tx, review_id: str, *, state: ReviewState | None = None) -> None:
-    """Raise the wanted version of a review's messages; `state` sets how urgent they are."""
+    """Raise the wanted version of a review's messages; `state` sets how urgent they are, and whether they wait."""
     changes = {} if state is None else {"urgency": urgency(state)}
-    await redraw(tx, messages.c.review_id == review_id, **changes)
+    await redraw(tx, messages.c.review_id == review_id, later_ms=QUIET_MS if state in UNDER_WAY else 0, **changes)
 
 
-async def redraw(tx: Tx, which: ColumnElement[bool], **changes: Any) -> None:
-    """Raise the wanted version of some messages; a back-off after an error is left alone."""
-    behind = and_(messages.c.wanted > messages.c.shown, messages.c.last_error != "")
-    waited = case((behind, messages.c.next_try_at), else_=tx.now)
+async def redraw(tx: Tx, which: ColumnElement[bool], *, later_ms: int = 0, **changes: Any) -> None:
+    """Raise the wanted version of some messages, to be drawn so much later at the latest.
+
+    A back-off after an error is left alone.
+    """
+    behind = messages.c.wanted > messages.c.shown
+    kept = behind if later_ms else and_(behind, messages.c.last_error != "")
+    waited = case((kept, messages.c.next_try_at), else_=tx.now + later_ms)
     wanted = {"wanted": messages.c.wanted + 1, "next_try_at": waited}
     await tx.conn.execute(update(messages).where(which).values(**wanted, **changes))
 

@@ -54,8 +54,7 @@ class Dispatcher:
             orphan = await dispatches.adopt_orphan(tx, owner=self.owner, lease_ms=lease)
             if orphan is not None:
                 return orphan
-            paused = tuple(await tenants.paused(tx))
-            return await dispatches.claim_next(tx, owner=self.owner, lease_ms=lease, skip_tenants=paused)
+            return await dispatches.claim_next(tx, owner=self.owner, lease_ms=lease)
 
     async def _carry(self, claim: Claim) -> None:
         try:

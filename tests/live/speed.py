@@ -1,7 +1,8 @@
 """`python -m tests.live.speed`: how long one approval takes on live Aegra, step by step, and what it costs.
 
-Times are the record's own, between the decision and each later event, for approvals one after the other; the effect's
-time is not in them, since the tool only writes a line. Calls and commits are counted for the dispatch alone.
+Times are the record's own, between the decision and each later event, for approvals one after the other. A bare answer,
+posted without Placet, tells how fast the machine and the server are by themselves. Calls and commits are counted for
+the dispatch alone.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import contextlib
 import json
 import statistics
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import httpx
 from sqlalchemy import event, select
 
 from bot.store.tables import reviews
-from tests.live.offices import office_at
+from tests.live.offices import answered_elsewhere, office_at
 from tests.live.servers import aegra_server
 from tests.office import ADA, Office
 from tests.postgres import running_postgres
@@ -33,7 +35,15 @@ async def approve(office: Office) -> dict[str, int]:
     await office.click(ADA, card, "decide.approve", wait_s=0)
     await office.until(lambda: settled(office, review.id), "the outcome", every=0.25)
     at = {one.kind: one.at for one in await office.events(review.id)}
-    return {name: at[kind] - at["review.decided"] for kind, name in STEPS.items()}
+    return {f"decided -> {name}": at[kind] - at["review.decided"] for kind, name in STEPS.items()}
+
+
+async def bare(office: Office) -> dict[str, int]:
+    """One approval posted to the server and waited for, with nothing around it."""
+    thread = await office.propose("one")
+    began = time.perf_counter()
+    await answered_elsewhere(office, thread, {"decisions": [{"type": "approve"}]})
+    return {"bare answer": round((time.perf_counter() - began) * 1000)}
 
 
 async def settled(office: Office, review_id: str) -> bool:
@@ -54,11 +64,9 @@ def counted(office: Office):
             counts[f"{request.method} {request.url.path.rpartition('/')[2]}"] += 1
         return await plain(client, request, **how)
 
-    def executed(_conn, _cursor, statement, *_):
-        if (
-            statement.split(maxsplit=3)[:2] in (["UPDATE", "dispatches"], ["INSERT", "INTO"])
-            and "dispatch" in task_name()
-        ):
+    def executed(_conn, cursor, statement, *_):
+        names = statement.split(maxsplit=3)
+        if "dispatches" in names[1:3] and cursor.rowcount > 0:
             changed.add(task_name())
 
     def committed(_conn):
@@ -86,14 +94,16 @@ async def measure(server, database: str) -> None:
     async with office_at(server, database) as office:
         await approve(office)  # the first one also fills caches
         with counted(office) as counts:
-            taken = [await approve(office) for _ in range(APPROVALS)]
-    for name in STEPS.values():
+            report([await approve(office) for _ in range(APPROVALS)])
+        print("a dispatch:", json.dumps({name: round(count / APPROVALS, 1) for name, count in counts.most_common()}))
+        report([await bare(office) for _ in range(APPROVALS)])
+
+
+def report(taken: list[dict[str, int]]) -> None:
+    for name in taken[0]:
         times = sorted(one[name] for one in taken)
-        p95 = times[int(len(times) * 0.95) - 1]
-        print(
-            f"decided -> {name:8}  p50 {statistics.median(times):5.0f} ms   p95 {p95:5.0f} ms   max {times[-1]:5.0f} ms"
-        )
-    print(json.dumps({name: round(count / APPROVALS, 1) for name, count in counts.most_common()}))
+        p95 = times[round(len(times) * 0.95) - 1]
+        print(f"{name:20} p50 {statistics.median(times):5.0f} ms   p95 {p95:5.0f} ms")
 
 
 def main() -> None:
