@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -40,7 +42,14 @@ def migrated_database(postgres):
 @pytest.fixture(params=ENGINES)
 def database(request, tmp_path):
     """The URL of a database with the schema and no rows, on each engine in turn."""
-    if request.param == "sqlite":
+    with database_on(request.param, request, tmp_path) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def database_on(engine: str, request: pytest.FixtureRequest, tmp_path: Path):
+    """The URL of a database with the schema and no rows, gone afterwards."""
+    if engine == "sqlite":
         path = tmp_path / "placet.db"
         shutil.copy(request.getfixturevalue("migrated_file"), path)
         path.chmod(0o600)

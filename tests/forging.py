@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import httpx
 
+from bot.sandbox.slack.parcels import Parcel
 from bot.sandbox.slack.seed import SIGNING_SECRET
 from bot.sandbox.slack.signed_http import FORM, signature
 from tests.office import CHANNEL, Office
@@ -85,9 +86,14 @@ def chosen(decision: str) -> dict[str, Json]:
     return {"decision": {"type": "radio_buttons", "selected_option": option}}
 
 
-async def forge(office: Office, payload: Json, *, replica: int = 0) -> httpx.Response:
-    """Post a payload with a good signature."""
-    return await post(office, urlencode({"payload": json.dumps(payload)}), replica=replica)
+async def forge(
+    office: Office, payload: Json, *, replica: int = 0, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """Deliver an interaction as Slack would: signed well over HTTP, or in an envelope on a socket of the bot's."""
+    if office.world.app.transport == "socket":
+        answer = await office.world.couriers["socket"].carry(Parcel(payload["type"], payload))
+        return httpx.Response(answer.status or 503, text=answer.body)
+    return await post(office, urlencode({"payload": json.dumps(payload)}), replica=replica, headers=headers)
 
 
 async def post(
@@ -99,13 +105,15 @@ async def post(
     at: float | None = None,
     without: tuple[str, ...] = (),
     replica: int = 0,
+    headers: dict[str, str] | None = None,
 ) -> httpx.Response:
     """Post any bytes; the signature is good unless another secret, another signed body or another time is named."""
     stamp = str(int(time.time() if at is None else at))
-    headers = {
+    signed = {
         "content-type": FORM,
         "x-slack-request-timestamp": stamp,
         "x-slack-signature": signature(secret, stamp, body if signed_body is None else signed_body),
+        **(headers or {}),
     }
-    kept = {name: value for name, value in headers.items() if name not in without}
+    kept = {name: value for name, value in signed.items() if name not in without}
     return await office.bots[replica].post("/slack/events", content=body.encode(), headers=kept)

@@ -190,7 +190,7 @@ class Office:
 
     async def click(self, user: str, message: dict[str, Any], action_id: str, **more: Any) -> dict[str, Any]:
         """Press a button of a message; the answer is what the person sees, who looks on longer for a view to open."""
-        look_on = 0 if action_id == "decide.approve" else 2.5
+        look_on = 0 if action_id in ("decide.approve", "decision.take_back") else 2.5
         body = {
             "user": user,
             "channel": CHANNEL,

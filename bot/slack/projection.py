@@ -94,7 +94,15 @@ def nobody_may(review: Review, action: Action, tenant: TenantPolicy) -> bool:
 
 def read_only_positions(review: Review, tenant: TenantPolicy) -> tuple[int, ...]:
     """Positions that keep the whole interrupt from being answered: an interrupt is answered whole or not at all."""
-    return tuple(action.position for action in review.actions if action.problem or nobody_may(review, action, tenant))
+    alike: dict[object, bool] = {}  # a batch asks the same of many calls, and each card asks about the whole batch
+
+    def dead(action: Action) -> bool:
+        kind = (action.tool, action.allowed)
+        if kind not in alike:
+            alike[kind] = nobody_may(review, action, tenant)
+        return alike[kind]
+
+    return tuple(action.position for action in review.actions if action.problem or dead(action))
 
 
 def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> CallView:

@@ -12,8 +12,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import urlencode
+from typing import Any
 
 import httpx
 from sqlalchemy import func, select
@@ -21,7 +20,6 @@ from sqlalchemy import func, select
 from bot.app import Placet, compose
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.rules import Rules
-from bot.sandbox.slack.signed_http import FORM, HttpCourier
 from bot.store import messages, tenants
 from bot.store.opening import open_store
 from bot.store.registers import audit_events
@@ -234,14 +232,6 @@ def press_of(
         "actions": [pressed],
         **more,
     }
-
-
-async def forge(office: Office, payload: dict[str, Any], *, headers: dict[str, str] | None = None) -> httpx.Response:
-    """Post a payload to the bot's endpoint, signed with the workspace's secret."""
-    body = urlencode({"payload": json.dumps(payload)})
-    courier = cast("HttpCourier", office.world.couriers["http"])
-    sent = {**courier.signed(body), "content-type": FORM, **(headers or {})}
-    return await office.bots[0].post("/slack/events", content=body.encode(), headers=sent)
 
 
 # -- what is stored

@@ -13,7 +13,6 @@ from tests.cases.running import (
     decisions,
     edited,
     events,
-    forge,
     office_in,
     opened,
     press_of,
@@ -22,6 +21,7 @@ from tests.cases.running import (
     said,
 )
 from tests.cases.sights import undecided
+from tests.forging import forge
 from tests.office import ADA, BEN, policy_text
 
 pytestmark = pytest.mark.asyncio

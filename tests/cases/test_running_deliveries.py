@@ -14,7 +14,6 @@ from tests.cases.running import (
     decisions,
     deliveries,
     events,
-    forge,
     modal,
     office_in,
     opened,
@@ -23,6 +22,7 @@ from tests.cases.running import (
     replay,
     said,
 )
+from tests.forging import forge
 from tests.office import ADA, BEN, WHO, buttons
 
 pytestmark = pytest.mark.asyncio

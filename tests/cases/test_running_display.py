@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.cases.running import approve, button, decisions, forge, office_in, opened, press_of, said
+from tests.cases.running import approve, button, decisions, office_in, opened, press_of, said
+from tests.forging import forge
 from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio

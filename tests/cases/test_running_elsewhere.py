@@ -17,11 +17,11 @@ from tests.cases.running import (
     approve,
     button,
     events,
-    forge,
     office_in,
     press_of,
 )
 from tests.cases.sights import undecided
+from tests.forging import forge
 from tests.office import ADA, CHANNEL, GUS
 
 pytestmark = pytest.mark.asyncio

@@ -18,7 +18,6 @@ from tests.cases.running import (
     decisions,
     edited,
     events,
-    forge,
     modal,
     office_in,
     opened,
@@ -26,6 +25,7 @@ from tests.cases.running import (
     relayed_office_in,
     said,
 )
+from tests.forging import forge
 from tests.office import ADA, BEN, WHO
 
 pytestmark = pytest.mark.asyncio

@@ -12,13 +12,13 @@ from tests.cases.running import (
     approve,
     deciding,
     decisions,
-    forge,
     office_in,
     posted,
     press_of,
     relayed_office_in,
     rows_of,
 )
+from tests.forging import forge
 from tests.office import ADA, BEN, WHO, local_agent, open_office, policy_text
 
 pytestmark = pytest.mark.asyncio

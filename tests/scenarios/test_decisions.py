@@ -7,18 +7,8 @@ from tests.office import ADA, BEN, DAN
 pytestmark = pytest.mark.asyncio
 
 
-@pytest.fixture(params=["http", "socket"])
-def office_over(request, office_of):
-    """The office over each of Slack's transports: the bot is the same."""
-
-    def make(**lines):
-        return office_of(transport=request.param, **lines)
-
-    return make
-
-
-async def test_an_approved_call_runs_once_and_the_card_says_so(office_over):
-    async with office_over() as office:
+async def test_an_approved_call_runs_once_and_the_card_says_so(office_of):
+    async with office_of() as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
 
@@ -31,8 +21,8 @@ async def test_an_approved_call_runs_once_and_the_card_says_so(office_over):
         assert settled["ts"] == card["ts"]
 
 
-async def test_a_person_without_rights_is_refused_in_private(office_over):
-    async with office_over() as office:
+async def test_a_person_without_rights_is_refused_in_private(office_of):
+    async with office_of() as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
 
@@ -42,8 +32,8 @@ async def test_a_person_without_rights_is_refused_in_private(office_over):
         assert office.ran(thread) == []
 
 
-async def test_a_rejection_runs_nothing_and_the_agent_reads_the_reason(office_over):
-    async with office_over() as office:
+async def test_a_rejection_runs_nothing_and_the_agent_reads_the_reason(office_of):
+    async with office_of() as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.reject")
 
@@ -59,8 +49,8 @@ async def test_a_rejection_runs_nothing_and_the_agent_reads_the_reason(office_ov
         assert "not executed" in message["content"]
 
 
-async def test_an_edit_runs_with_the_final_arguments(office_over):
-    async with office_over() as office:
+async def test_an_edit_runs_with_the_final_arguments(office_of):
+    async with office_of() as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.edit")
 
@@ -75,8 +65,8 @@ async def test_an_edit_runs_with_the_final_arguments(office_over):
         assert effect["args"] == {"user_id": "u_4821", "reason": "fraud review"}
 
 
-async def test_an_answer_takes_the_tools_place(office_over):
-    async with office_over() as office:
+async def test_an_answer_takes_the_tools_place(office_of):
+    async with office_of() as office:
         thread = await office.propose("ask")
         card = await office.card("ask_user", button="decide.respond")
 
@@ -89,8 +79,8 @@ async def test_an_answer_takes_the_tools_place(office_over):
         assert message["content"] == "EU, please."
 
 
-async def test_a_batch_is_decided_in_its_modal_and_leaves_in_request_order(office_over):
-    async with office_over() as office:
+async def test_a_batch_is_decided_in_its_modal_and_leaves_in_request_order(office_of):
+    async with office_of() as office:
         thread = await office.propose("three")
         root = await office.card("wait together", button="review.open")
 

@@ -12,13 +12,12 @@ from tests.cases.running import (
     decisions,
     events,
     fault_of,
-    forge,
-    office_in,
     opened,
     posted,
     press_of,
     rows_of,
 )
+from tests.forging import forge
 from tests.office import ADA, BEN, CHANNEL, DAN, buttons
 
 pytestmark = pytest.mark.asyncio
@@ -31,7 +30,7 @@ async def well(office):
 
 
 @pytest.mark.parametrize("status", ["token_revoked", "account_inactive"])
-async def test_a_revoked_token_is_marked_on_the_tenant_until_it_works_again(tmp_path, status):
+async def test_a_revoked_token_is_marked_on_the_tenant_until_it_works_again(office_in, tmp_path, status):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -52,7 +51,7 @@ async def test_a_revoked_token_is_marked_on_the_tenant_until_it_works_again(tmp_
         assert await decisions(office) == 1
 
 
-async def test_an_archived_channel_keeps_nobody_from_deciding_by_a_window_that_is_open(tmp_path):
+async def test_an_archived_channel_keeps_nobody_from_deciding_by_a_window_that_is_open(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.reject")
@@ -74,7 +73,7 @@ async def test_an_archived_channel_keeps_nobody_from_deciding_by_a_window_that_i
         assert office.ran(thread) == []
 
 
-async def test_slack_down_while_a_decision_waits_for_its_recheck_voids_nothing(tmp_path):
+async def test_slack_down_while_a_decision_waits_for_its_recheck_voids_nothing(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -107,7 +106,7 @@ TOO_MUCH = ["msg_too_long", "msg_blocks_too_long", "invalid_blocks"]
 
 
 @pytest.mark.parametrize("error", TOO_MUCH)
-async def test_a_settled_card_that_slack_finds_too_much_is_updated_with_less(tmp_path, error):
+async def test_a_settled_card_that_slack_finds_too_much_is_updated_with_less(office_in, tmp_path, error):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -127,7 +126,7 @@ async def test_a_settled_card_that_slack_finds_too_much_is_updated_with_less(tmp
 
 @pytest.mark.parametrize("error", TOO_MUCH)
 async def test_a_card_that_slack_takes_only_with_less_on_it_is_reviewed_and_not_approved_from_the_channel(
-    tmp_path, error
+    office_in, tmp_path, error
 ):
     async with office_in(tmp_path) as office:
         await office.fault("chat.postMessage", error=error)
@@ -148,7 +147,7 @@ async def test_a_card_that_slack_takes_only_with_less_on_it_is_reviewed_and_not_
         assert office.ran(thread) == ["disable_user"]
 
 
-async def test_a_message_that_the_workspace_lets_nobody_edit_any_more_is_followed_by_a_new_one(tmp_path):
+async def test_a_message_that_the_workspace_lets_nobody_edit_any_more_is_followed_by_a_new_one(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -167,7 +166,7 @@ async def test_a_message_that_the_workspace_lets_nobody_edit_any_more_is_followe
 # -- private words
 
 
-async def test_a_refusal_that_cannot_be_whispered_comes_by_direct_message(tmp_path):
+async def test_a_refusal_that_cannot_be_whispered_comes_by_direct_message(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -197,7 +196,7 @@ async def direct(office, user):
     return ""
 
 
-async def test_a_refusal_waits_out_a_limit_and_is_told_once(tmp_path):
+async def test_a_refusal_waits_out_a_limit_and_is_told_once(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -214,7 +213,7 @@ async def test_a_refusal_waits_out_a_limit_and_is_told_once(tmp_path):
 STRANGE = ["decide.everything", "decide", "", "x" * 255, "review.close", "approve"]
 
 
-async def test_an_unknown_button_is_acknowledged_and_answered_and_decides_nothing(tmp_path):
+async def test_an_unknown_button_is_acknowledged_and_answered_and_decides_nothing(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
@@ -227,7 +226,7 @@ async def test_an_unknown_button_is_acknowledged_and_answered_and_decides_nothin
         assert (await office.review(thread)).state.value == "open"
 
 
-async def test_an_unknown_window_is_answered_in_its_place(tmp_path):
+async def test_an_unknown_window_is_answered_in_its_place(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         await office.propose("one")
         card = await office.card("disable_user", button="decide.reject")
@@ -249,7 +248,7 @@ async def test_an_unknown_window_is_answered_in_its_place(tmp_path):
 # -- a batch whose root is gone
 
 
-async def test_replies_to_a_root_that_is_gone_follow_the_new_one(tmp_path):
+async def test_replies_to_a_root_that_is_gone_follow_the_new_one(office_in, tmp_path):
     async with office_in(tmp_path) as office:
         await office.fault("chat.postMessage", delay_s=0.2)
         thread = await office.propose("three")

@@ -40,7 +40,7 @@ def prepare(world, settings):
 
 
 @pytest.fixture
-def two(database, tmp_path):
+def two(database, tmp_path, transport):
     """A running office for both, and a client for the second agent server."""
 
     @contextlib.asynccontextmanager
@@ -50,7 +50,7 @@ def two(database, tmp_path):
         async with local_agent(tmp_path / "a") as first, local_agent(tmp_path / "b") as second:
             text = policy_text(first.url) + OTHER.format(agent=second.url)
             async with (
-                open_office(database, first, policy=text, prepare=prepare) as office,
+                open_office(database, first, policy=text, prepare=prepare, transport=transport) as office,
                 httpx.AsyncClient(base_url=second.url, timeout=30) as agents,
             ):
                 yield office, second, agents
