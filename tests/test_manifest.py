@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
+from bot.sandbox.slack.seed import EVENTS, SCOPES
+
 ROOT = Path(__file__).parents[1]
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
@@ -108,6 +110,11 @@ def test_the_manifest_subscribes_to_exactly_the_events_that_are_listened_to(mani
     subscribed = set(manifest["settings"]["event_subscriptions"]["bot_events"])
 
     assert subscribed == {word for word in words if word in KNOWN_EVENTS}
+
+
+def test_the_sandbox_installs_the_app_with_the_manifest_s_scopes_and_events(manifest):
+    assert frozenset(manifest["oauth_config"]["scopes"]["bot"]) == SCOPES
+    assert frozenset(manifest["settings"]["event_subscriptions"]["bot_events"]) == EVENTS
 
 
 KNOWN_EVENTS = {

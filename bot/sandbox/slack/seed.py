@@ -11,6 +11,7 @@ from bot.sandbox.slack.records import App, Channel, Group, Installation, Person,
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.world import World
 
+# What the app's manifest asks for and subscribes to, and no more: a test holds them together.
 SCOPES = frozenset(
     {
         "chat:write",
@@ -21,9 +22,6 @@ SCOPES = frozenset(
         "groups:read",
         "channels:history",
         "groups:history",
-        "im:history",
-        "im:read",
-        "im:write",
     }
 )
 EVENTS = frozenset(
@@ -34,15 +32,6 @@ EVENTS = frozenset(
         "user_change",
         "subteam_members_changed",
         "subteam_updated",
-        "channel_archive",
-        "channel_unarchive",
-        "group_archive",
-        "group_unarchive",
-        "channel_id_changed",
-        "channel_shared",
-        "channel_unshared",
-        "team_access_granted",
-        "team_access_revoked",
     }
 )
 TEAM, APP_ID, BOT_USER, BOT_ID = "T0DEMO", "A0PLACET", "U0BOT", "B0PLACET"

@@ -17,13 +17,15 @@ from starlette.responses import Response
 
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.rules import Rules
-from bot.sandbox.slack.seed import make_world
+from bot.sandbox.slack.seed import SCOPES, make_world
 from bot.sandbox.slack.world import World
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients that only ever speak plain HTTP to the loopback: loading certificates is slow."""
 
 FAST = Rules(quiet_seconds=0.05, ack_seconds=0.3, retry_delays=(0.0, 0.0, 0.0))
+# The sandbox knows more of Slack than the manifest asks for.
+EVERY_SCOPE = SCOPES | {"im:history", "im:read", "im:write"}
 
 
 def plain(text="x"):
@@ -172,7 +174,7 @@ class Clock:
 @contextlib.asynccontextmanager
 async def open_workspace(world=None, reply=None) -> AsyncIterator[Workspace]:
     """Serve a world in memory: no sockets, both ends called directly."""
-    world = world or make_world(rules=FAST)
+    world = world or make_world(rules=FAST, scopes=EVERY_SCOPE)
     if world.app.bot_url is None:
         world.listen_at("http://app.invalid/slack/events")
     bot = ScriptedApp(reply or (lambda payload: None))

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from slack_sandbox_kit import actions, button, open_workspace, section
+from slack_sandbox_kit import EVERY_SCOPE, actions, button, open_workspace, section
 
 from bot.sandbox.slack.records import Person
 from bot.sandbox.slack.rules import Rules
@@ -307,7 +307,7 @@ async def test_message_of_another_bot_can_be_neither_updated_nor_deleted():
 
 @pytest.mark.asyncio
 async def test_app_without_a_messages_tab_cannot_write_to_people():
-    world = make_world()
+    world = make_world(scopes=EVERY_SCOPE)
     world.app = replace(world.app, messages_tab=False)
     async with open_workspace(world) as slack:
         to_person = await slack.call("chat.postMessage", channel="U0ADA", text="hi")

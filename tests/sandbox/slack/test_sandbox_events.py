@@ -101,10 +101,13 @@ async def test_changed_group_tells_who_came_and_went_and_then_the_group(slack):
 
 
 @pytest.mark.asyncio
-async def test_archiving_is_told_once(slack):
-    await slack.do("channels", id="C0APPROVALS", archived=True)
-    await slack.do("channels", id="C0APPROVALS", archived=True, remove=["U0GUS"])
-    await slack.do("channels", id="C0APPROVALS", archived=False)
+async def test_archiving_is_told_once():
+    async with open_workspace(
+        make_world(rules=FAST, events=[*EVENTS, "channel_archive", "channel_unarchive"])
+    ) as slack:
+        await slack.do("channels", id="C0APPROVALS", archived=True)
+        await slack.do("channels", id="C0APPROVALS", archived=True, remove=["U0GUS"])
+        await slack.do("channels", id="C0APPROVALS", archived=False)
 
     assert types(slack) == ["channel_archive", "channel_unarchive"]
     assert "U0GUS" not in slack.world.channels["C0APPROVALS"].members

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from slack_sandbox_kit import FAST, Clock, open_workspace
+from slack_sandbox_kit import EVERY_SCOPE, FAST, Clock, open_workspace
 
 from bot.sandbox.slack.records import Channel, Group, Person
 from bot.sandbox.slack.rules import Rules
-from bot.sandbox.slack.seed import SCOPES, add_foreigner, add_team, make_world
+from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
 META = {"event_type": "placet_review", "event_payload": {"review": "r_1"}}
 
@@ -23,7 +23,7 @@ async def test_auth_test_says_whose_token_it_is(slack):
 async def test_answers_name_the_tokens_scopes_in_a_header(slack):
     response = await slack.http.post("/api/auth.test", headers={"authorization": "Bearer xoxb-demo"})
 
-    assert set(response.headers["x-oauth-scopes"].split(",")) == SCOPES
+    assert set(response.headers["x-oauth-scopes"].split(",")) == EVERY_SCOPE
 
 
 @pytest.mark.asyncio
