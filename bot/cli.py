@@ -7,6 +7,7 @@ logic beyond reading arguments and printing.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Coroutine
@@ -61,7 +62,9 @@ def demo(
     headless: Annotated[bool, typer.Option("--headless", help="Print addresses as JSON and open nothing.")] = False,  # noqa: FBT002
 ) -> None:
     """Run a local Slack, a local agent and the bot on this machine: nothing to sign up for."""
-    logs.configure("text")
+    logs.configure("text", level=logging.WARNING)
+    if not headless:
+        typer.echo("Starting a local Slack, a local agent and the bot: a few seconds.")
     try:
         from bot.demo import main as run_demo
     except ModuleNotFoundError as exc:
