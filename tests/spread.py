@@ -21,7 +21,7 @@ def place_of(nodeid: str) -> str:
     server = _SERVER.search(nodeid)
     if server:
         return server[1]
-    return "aegra" if nodeid.startswith("tests/live/test_placet_races") else nodeid
+    return "aegra" if nodeid.startswith(("tests/live/test_placet_races", "tests/live/test_placet_fence")) else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

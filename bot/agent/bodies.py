@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bot.agent.wire import ATTEMPT, MARK
+from bot.agent.wire import ATTEMPT, MARK, NOT_AFTER, SINCE
 from bot.core.lossless import dump
 
 # LangGraph reads a map as keyed only if every key looks like this; any other map is an answer to whatever is pending.
@@ -29,18 +29,23 @@ def resume_body(  # noqa: PLR0913 - one name for each thing that the body says
     dispatch_id: str,
     attempt: int,
     kind: str,  # noqa: ARG001 - callers say whom they speak to; measured: both servers read the same body
+    since: int = 1,
+    not_after: int | None = None,
 ) -> bytes:
     """The body for `runs/wait`; `answer_tree` is `bot.core.decision.answer_tree`'s value, numbers as written.
 
     The mark goes into `config.metadata`, the one place that both servers show in their runs and checkpoints and that
-    later runs do not inherit. `reject` makes langgraph dev refuse (409) while a run is active; Aegra stores it only.
+    later runs do not inherit. Beside it stand what servers ignore and `bot.deploy.auth_guard` does not: `since`, the first
+    attempt of which a copy may still arrive, and `not_after` (ms since the epoch, the database's clock), when nobody of
+    ours waits for this request any more. `reject` makes langgraph dev refuse (409) while a run is active; Aegra stores
+    it only.
 
     Raises `UnkeyedInterrupt`.
     """
     body: dict[str, Any] = {
         "assistant_id": assistant,
         "command": {"resume": {_key(interrupt_id): answer_tree}},
-        "config": _config(dispatch_id, attempt),
+        "config": _config(dispatch_id, attempt, since=since, not_after=not_after),
         "multitask_strategy": "reject",
     }
     return dump(body).encode("ascii")
@@ -54,6 +59,8 @@ def commands_body(  # noqa: PLR0913 - one name for each thing that the body says
     dispatch_id: str,
     attempt: int,
     kind: str,  # noqa: ARG001 - as above
+    since: int = 1,
+    not_after: int | None = None,
 ) -> bytes:
     """The body for `commands`, for deployments that offer nothing else.
 
@@ -66,7 +73,7 @@ def commands_body(  # noqa: PLR0913 - one name for each thing that the body says
         "interrupt_id": _key(interrupt_id),
         "response": answer_tree,
         "assistant_id": assistant,
-        "config": _config(dispatch_id, attempt),
+        "config": _config(dispatch_id, attempt, since=since, not_after=not_after),
     }
     return dump({"id": attempt, "method": "input.respond", "params": params}).encode("ascii")
 
@@ -77,5 +84,6 @@ def _key(interrupt_id: str) -> str:
     return interrupt_id
 
 
-def _config(dispatch_id: str, attempt: int) -> dict[str, Any]:
-    return {"metadata": {MARK: dispatch_id, ATTEMPT: attempt}}
+def _config(dispatch_id: str, attempt: int, *, since: int, not_after: int | None) -> dict[str, Any]:
+    more = {**({SINCE: since} if since > 1 else {}), **({NOT_AFTER: not_after} if not_after is not None else {})}
+    return {"metadata": {MARK: dispatch_id, ATTEMPT: attempt, **more}}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -133,6 +134,14 @@ class AgentClient:
         """Who answers; both servers tell at `/info` without asking who we are. Raises `AgentUnreachable`."""
         return await self._line.read(Call("read info", "GET", path("info")), _info)
 
+    async def server_time(self) -> float | None:
+        """The server's clock in epoch seconds, whole ones; None where its answers do not tell. Raises `AgentUnreachable`."""
+        answer = await self._line.ask(Call("read clock", "GET", path("info")))
+        try:
+            return parsedate_to_datetime(answer.date).timestamp()
+        except ValueError:
+            return None
+
     async def cancel(self, thread_id: str, run_id: str) -> None:
         """Interrupt a run and wait for its end; what it had begun stays unknown."""
         where = path("threads", thread_id, "runs", run_id, "cancel")
@@ -156,8 +165,9 @@ class AgentClient:
         return (await self._line.read(call, wire.run_row)).run_id
 
     async def create_assistant(self, assistant_id: str, *, graph_id: str, settings: dict[str, Any]) -> None:
-        """Make the one assistant of a fenced attempt; `settings` are the original's `config` and `context`."""
-        payload = {**settings, "assistant_id": assistant_id, "graph_id": graph_id, "metadata": {"made_by": "placet"}}
+        """Make the one assistant of a fenced attempt; `settings` are its `config` and `context`. There already is as good."""
+        about = {"name": "Placet: one attempt", "metadata": {"made_by": "placet"}, "if_exists": "do_nothing"}
+        payload = {**settings, **about, "assistant_id": assistant_id, "graph_id": graph_id}
         await self._line.ask(Call("create assistant", "POST", path("assistants"), payload, effect=True))
 
     async def assistant(self, assistant_id: str) -> dict[str, Any] | None:
@@ -165,14 +175,16 @@ class AgentClient:
         call = Call("read assistant", "GET", path("assistants", assistant_id))
         return await unless_gone(self._line.read(call, wire.mapping))
 
-    async def delete_assistant(self, assistant_id: str) -> None:
-        """Close the fence: a request that arrives under it from now on finds no assistant. Gone already is as good."""
+    async def delete_assistant(self, assistant_id: str) -> bool:
+        """Close the fence: a request that arrives under it from now on finds no assistant. False: it was gone already."""
         call = Call("delete assistant", "DELETE", path("assistants", assistant_id), effect=True)
         try:
             await self._line.ask(call)
         except AgentRejected as exc:
             if exc.status != 404:
                 raise
+            return False
+        return True
 
 
 def _info(value: Any) -> ServerInfo:

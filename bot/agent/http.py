@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import httpx
 
 from bot.agent.addresses import AgentServer
+from bot.agent.peers import check_peer
 from bot.agent.wire import UnreadableBody, tree
 from bot.core.lossless import JsonProblem, dump
 from bot.errors import AgentError, AgentRejected, AgentUnreachable, OutcomeUnknown
@@ -53,6 +54,7 @@ class Answer:
     status: int
     body: bytes
     seconds: float
+    date: str = ""  # the server's own time, as its `Date` header says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +86,14 @@ class Line:
         """
         began = self.clock()
         try:
-            status, body = await self._exchange(call)
+            status, body, date = await self._exchange(call)
         except NEVER_SENT as exc:
             raise AgentUnreachable(f"{call.name}: no connection ({type(exc).__name__})") from exc
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as exc:
             raise _lost(call, type(exc).__name__) from exc
         if status >= 300:
             raise refusal(call, status)
-        return Answer(status, body, self.clock() - began)
+        return Answer(status, body, self.clock() - began, date)
 
     async def read(self, call: Call, shape: Callable[[Any], T]) -> T:
         """As `ask`, and the body read as `shape`; a body of another shape is an error of the same kinds."""
@@ -101,15 +103,15 @@ class Line:
         except (UnreadableBody, JsonProblem) as exc:
             raise _unreadable(call, answer.status) from exc
 
-    async def _exchange(self, call: Call) -> tuple[int, bytes]:
+    async def _exchange(self, call: Call) -> tuple[int, bytes, str]:
         content = None if call.payload is None else dump(call.payload).encode("ascii")
         timeout = PATIENCE if call.seconds is None else httpx.Timeout(call.seconds, connect=PATIENCE.connect)
         headers = {**self.server.headers, **({} if content is None else {"Content-Type": "application/json"})}
         address = self.server.at(call.path) + (f"?{call.query}" if call.query else "")
         async with self.http.stream(
-            call.method, address, content=content, headers=headers, timeout=timeout
+            call.method, address, content=content, headers=headers, timeout=timeout, extensions={"trace": check_peer}
         ) as response:
-            return response.status_code, await _bounded(response)
+            return response.status_code, await _bounded(response), response.headers.get("date", "")
 
 
 async def _bounded(response: httpx.Response) -> bytes:

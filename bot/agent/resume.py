@@ -21,11 +21,12 @@ import httpx
 from bot.agent.addresses import AgentServer, path
 from bot.agent.answers import Accepted, accepted
 from bot.agent.bodies import commands_body, resume_body
+from bot.agent.peers import check_peer
 from bot.errors import AgentUnreachable, OutcomeUnknown
 
 __all__ = ["Accepted", "Arm", "Doorway", "Resume", "commands_body", "resume_body", "send"]
 
-# Commits that the request may leave, and answers when its record began, on the doorway's clock (None: when called).
+# Commits that the request may leave, and answers when its record began, on the monotonic clock (None: when called).
 Arm = Callable[[], Awaitable[float | None]]
 FIRST_BYTE = "http11.send_request_headers.started"
 FROZEN = 0.5
@@ -72,8 +73,9 @@ class _Attempt:
     armed: bool = False
     refused: BaseException | None = None
 
-    async def trace(self, event: str, _info: dict[str, Any]) -> None:
+    async def trace(self, event: str, info: dict[str, Any]) -> None:
         """Called by httpcore with the connection open and nothing written; raising here aborts the request."""
+        await check_peer(event, info)
         if event != FIRST_BYTE:
             return
         called = self.doorway.clock()

@@ -25,6 +25,7 @@ from bot.store.ids import new_id
 
 REQUESTER = re.compile(r"[UW][A-Z0-9]+")
 CARD_LIMIT = 8  # more calls than this stand in the root message alone
+UNSENT = (ReviewState.OPEN, ReviewState.DECIDED)
 WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.HELD)
 
 
@@ -43,7 +44,7 @@ class Synced:
     """What a sighting changed."""
 
     opened: int = 0
-    closed: int = 0
+    closed: int = 0  # or has changed otherwise
     again: bool = False  # the thread was busy or in between: look once more soon
 
 
@@ -60,11 +61,12 @@ async def record_sighting(
     parsed = _parse(tenant, seen.state)
     async with store.begin() as tx:
         known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
-        mine = [review for review in known if review.tenant == tenant.name]
+        mine = await _left_to_sync(tx, [review for review in known if review.tenant == tenant.name])
         closed = await _close_vanished(tx, mine, parsed, seen)
+        renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
         opened = await _open_new(tx, tenant, parsed, seen, policy_version=policy_version)
-    return Synced(opened, closed + broken, again)
+    return Synced(opened, closed + broken + renamed, again)
 
 
 def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, ...]:
@@ -73,6 +75,16 @@ def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, .
         return None if allowed is None else [DecisionType(item) for item in allowed]
 
     return parse_pending([(one.id, one.value, one.response_schema) for one in state.pending], listed)
+
+
+async def _left_to_sync(tx: Tx, known: Sequence[Review]) -> list[Review]:
+    """All but those that wait to be sent again: what changed there may be the work of an answer of ours that came late.
+
+    Only the dispatch, which looks for its mark before it does anything, can tell that from somebody else's.
+    """
+    due = [review for review in known if review.state in (ReviewState.DECIDED, ReviewState.EXPIRED)]
+    again = await reviews.attempted(tx, due) if due else frozenset()
+    return [review for review in known if review.id not in again]
 
 
 async def _close_vanished(tx: Tx, known: Sequence[Review], parsed: Sequence[ParsedInterrupt], seen: Sighting) -> int:
@@ -88,6 +100,16 @@ async def _close_vanished(tx: Tx, known: Sequence[Review], parsed: Sequence[Pars
             moved = await reviews.move(tx, review, ReviewState.SUPERSEDED, why="thread_moved_on")
             closed += moved is not None
     return closed
+
+
+async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Review], seen: Sighting) -> int:
+    """Note whom the thread names as requester now, where reviews were opened for somebody else."""
+    named = requester_of(tenant, seen.row.metadata)
+    renamed = 0
+    for review in known:
+        if review.requester_now != named and review.state in UNSENT and review.opened_at < seen.began:
+            renamed += await reviews.rename_requester(tx, review.id, named)
+    return renamed
 
 
 async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, settled: bool) -> tuple[int, bool]:

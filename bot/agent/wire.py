@@ -20,6 +20,7 @@ from bot.core.observation import RunRow
 __all__ = ["HistoryEntry", "PendingInterrupt", "RunRow", "ThreadRow", "ThreadState", "UnreadableBody"]
 
 MARK, ATTEMPT = "placet_dispatch", "placet_attempt"
+SINCE, NOT_AFTER = "placet_since", "placet_not_after"
 
 
 class UnreadableBody(ValueError):

@@ -16,10 +16,11 @@ from bot.agent.client import AgentClient, Look
 from bot.agent.resume import Accepted, Resume, commands_body, resume_body, send
 from bot.core.judge import Verdict, VerdictKind
 from bot.core.model import Review, ReviewState
-from bot.core.policy import TenantPolicy, tool_settings
+from bot.core.policy import TenantPolicy
 from bot.errors import AgentError, AgentRejected, AgentUnreachable, OutcomeUnknown
 from bot.store.dispatches import Claim
 from bot.work.endings import ENDINGS, UNDER_WAY, UNSENT_ENDINGS, outcomes_of, why_of
+from bot.work.fence import FENCE, NEVER, fenced, put_up, resend_of, take_down
 from bot.work.hold import Bench, Hold, LeaseLost
 from bot.work.looking import find_interrupt
 from bot.work.sight import Sight
@@ -30,6 +31,8 @@ log = structlog.get_logger("placet")
 
 MOST_ATTEMPTS = 5
 AFTER_ARMING_MS = 500
+# A request that is armed within its lease is waited for no longer than this after it (`Doorway`'s limits, rounded up).
+LINGERS_MS = 20_000
 PAUSES_S = (0.25, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -39,8 +42,9 @@ class Attempt:
     def __init__(self, bench: Bench, claim: Claim, review: Review, tenant: TenantPolicy) -> None:
         self._bench, self._review, self._tenant = bench, review, tenant
         self._client: AgentClient = bench.agents.client(review.target, tenant)
-        self._hold = Hold(bench, claim)
+        self._hold = Hold(bench, claim, review.salt)
         self._sight = Sight(self._hold, review, self._client)
+        self._standing = 0  # how often the server refused to delete the last attempt's own assistant
 
     # -- nothing has left us
 
@@ -68,15 +72,20 @@ class Attempt:
         if verdict is None or verdict.kind in UNDER_WAY or verdict.kind is VerdictKind.STUCK:
             await self._hold.put_back("thread_busy", 1_000)
             return False
-        if verdict.kind is VerdictKind.ABSENT:
+        if verdict.kind is not VerdictKind.ABSENT:
+            await self._end_unsent(verdict)
+            return False
+        if not await take_down(self._client, await self._hold.fence()):
             return True
-        await self._end_unsent(verdict)
+        # It was refused, or called unknown, under an assistant that was still there: the look came too early for that.
+        await self._hold.put_back("not_taken", 0)
         return False
 
     async def _end_unsent(self, verdict: Verdict) -> None:
         """The thread moved on, or an earlier attempt did arrive after all: then we only find out what became of it."""
         if verdict.kind in UNSENT_ENDINGS:
-            await self._hold.end_unsent(*UNSENT_ENDINGS[verdict.kind])
+            theirs = outcomes_of(verdict, self._sight.results, expiry=False)
+            await self._hold.end_unsent(*UNSENT_ENDINGS[verdict.kind], theirs)
             return
         await self._hold.arm(b"")
         await self.settle()
@@ -89,11 +98,12 @@ class Attempt:
     # -- sending
 
     async def _send(self, answer: object) -> None:
-        review, body = self._review, self._body(answer)
+        review, fence = self._review, await self._fence()
+        body = self._body(answer, fence or review.target.assistant, since=await self._hold.since())
         resume = Resume(review.thread_id, body, review.target.route, command_id=self._hold.claim.attempt + 1)
         server, doorway = self._client.server, self._bench.agents.doorway
         try:
-            async with send(server, resume, arm=lambda: self._hold.arm(body), doorway=doorway) as accepted:
+            async with send(server, resume, arm=lambda: self._hold.arm(body, fence=fence), doorway=doorway) as accepted:
                 await self._hold.accept(accepted.run_id)
                 await self._until_end(accepted)
         except AgentUnreachable as exc:
@@ -106,16 +116,24 @@ class Attempt:
         else:
             await self.follow()
 
-    def _body(self, answer: object) -> bytes:
+    async def _fence(self) -> str | None:
+        """The assistant made for this attempt alone, where the policy asks for one."""
+        if not fenced(self._review, self._tenant):
+            return None
+        return await put_up(self._client, self._hold.claim, self._review.target.assistant)
+
+    def _body(self, answer: object, assistant: str, *, since: int) -> bytes:
         review, claim = self._review, self._hold.claim
         make = commands_body if review.target.route == "commands" else resume_body
         return make(
-            assistant=review.target.assistant,
+            assistant=assistant,
             interrupt_id=review.interrupt_id,
             answer_tree=answer,
             dispatch_id=claim.dispatch_id,
             attempt=claim.attempt + 1,
             kind=review.target.kind,
+            since=since,
+            not_after=claim.lease_until + LINGERS_MS,
         )
 
     async def _until_end(self, accepted: Accepted) -> None:
@@ -124,6 +142,8 @@ class Attempt:
         try:
             while not (await asyncio.wait({ended}, timeout=self._bench.lease_ms / 3000))[0]:
                 await self._hold.renew()
+                if self._hold.overlong:
+                    return
             await ended
         except AgentError as exc:
             log.info("The run's stream was cut off.", action="stream_cut", review=self._review.id, fault=str(exc))
@@ -134,18 +154,24 @@ class Attempt:
         """Not a byte left: tried again for as long as it takes, ever less often, and never called unknown."""
         if self._hold.claim.state == "armed":
             log.warning("An attempt did not leave.", action="not_sent", review=self._review.id, fault=str(fault))
+            await self._hold.bury()
             await self._hold.again("agent_unreachable", 1_000 << min(self._hold.claim.attempt - 1, 4))
         else:
             await self._wait("agent_unreachable", 5_000, fault)
 
-    async def _not_taken(self, why: str, delay_ms: int, fault: AgentError | None = None) -> None:
-        """This attempt is dead for certain; so many of them are a riddle for an operator."""
+    async def _not_taken(self, why: str, delay_ms: int, fault: AgentRejected | None = None) -> None:
+        """This attempt was not taken; so many of them are a riddle for an operator."""
+        if fault is not None:
+            await self._refused(fault)
         if self._hold.claim.attempt >= MOST_ATTEMPTS:
             await self._hold.close(ReviewState.UNKNOWN, "too_many_attempts", {})
             return
-        if fault is not None:
-            log.warning("An attempt was refused.", action="not_taken", review=self._review.id, fault=str(fault))
         await self._hold.again(why, delay_ms)
+
+    async def _refused(self, fault: AgentRejected) -> None:
+        log.warning("An attempt was refused.", action="not_taken", review=self._review.id, fault=str(fault))
+        if fault.status != 409:  # that may say that another copy of it was let through
+            await self._hold.bury()
 
     # -- it may have left us
 
@@ -189,12 +215,29 @@ class Attempt:
             await self._hold.renew()
             await self._bench.sleep(min(left / 1000, self._bench.lease_ms / 3000))
             return False
-        # A fence is not built yet: until then it promises no less than it can keep, and nothing is sent again.
-        if any(tool_settings(self._tenant, action.tool).resend != "settle" for action in self._review.actions):
+        resend, fence = resend_of(self._review, self._tenant), await self._hold.fence()
+        open_ended = resend == FENCE and fence is None  # sent before the policy asked for one
+        if resend == NEVER or open_ended or self._standing >= MOST_ATTEMPTS:
             await self._hold.close(ReviewState.UNKNOWN, "not_resent", {})
-        else:
-            await self._not_taken("not_taken", int(self._bench.jitter() * 100))
+            return True
+        if fence is not None and not await self._closed_off(fence):
+            return False
+        await self._not_taken("not_taken", int(self._bench.jitter() * 100))
         return True
+
+    async def _closed_off(self, fence: str) -> bool:
+        """Whether the attempt's own assistant is gone, and the thread shows no trace of the attempt since."""
+        await self._hold.renew()  # whoever took over may have found it used
+        try:
+            await take_down(self._client, fence)
+        except AgentError as exc:
+            review = self._review.id
+            log.warning("An attempt's assistant is still there.", action="fence", review=review, fault=str(exc))
+            self._standing += isinstance(exc, AgentRejected)
+            await self._pause(self._standing)
+            return False
+        verdict = await self._sight.glance()
+        return verdict is not None and verdict.kind is VerdictKind.ABSENT
 
     # -- the server took it
 
@@ -208,10 +251,14 @@ class Attempt:
         rounds = 0
         while True:
             verdict = await self._sight.glance()
-            if verdict is None or verdict.kind not in ENDINGS:
-                await self._pause(rounds)
-            elif await self._concluded(verdict):
+            if verdict is not None and verdict.kind in ENDINGS:
+                if await self._concluded(verdict):
+                    return
+            elif self._hold.overlong:
+                await self._hold.close(ReviewState.UNKNOWN, "still_running", {})
                 return
+            else:
+                await self._pause(rounds)
             rounds += 1
 
     # -- the end
@@ -227,7 +274,7 @@ class Attempt:
     async def _conclude(self, verdict: Verdict) -> None:
         state, why = ENDINGS[verdict.kind]
         outcomes = outcomes_of(verdict, self._sight.results, expiry=self._hold.claim.expiry)
-        await self._hold.close(state, why_of(verdict, why, self._review.id), outcomes)
+        await self._hold.close(state, why_of(verdict, why), outcomes)
 
     async def _pause(self, rounds: int) -> None:
         await self._bench.sleep(PAUSES_S[min(rounds, len(PAUSES_S) - 1)])

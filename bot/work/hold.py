@@ -7,19 +7,22 @@ This module must not know agent servers.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.agent.pool import Agents
+from bot.core.digest import salted
 from bot.core.model import Outcome, ReviewState
 from bot.metrics import DISPATCHES
-from bot.store import dispatches
+from bot.policies import Policies
+from bot.store import attempts, dispatches
 from bot.store.dispatches import Claim
 from bot.store.engine import Store
+from bot.work.alarms import Alarm, raise_once
 
 Outcomes = Mapping[int, tuple[Outcome, str | None]]
+LONG_MS = 30 * 60_000  # longer than an agent's tool is worth waiting for without a person's looking
 
 
 class LeaseLost(Exception):
@@ -35,6 +38,7 @@ class Bench:
     lease_ms: int = 15_000
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
+    policies: Policies = field(default_factory=Policies)
 
 
 @dataclass(slots=True)
@@ -43,21 +47,37 @@ class Hold:
 
     bench: Bench
     claim: Claim
+    salt: bytes = b""  # the review's, under which the record names what was sent
+    now: int = 0  # the database's time (ms) at the last renewal
 
     def _kept(self, claim: Claim | None) -> None:
         if claim is None:
             raise LeaseLost
         self.claim = claim
 
-    async def arm(self, body: bytes) -> float:
+    async def arm(self, body: bytes, *, fence: str | None = None) -> float:
         """Store that the first byte may leave: after this commit nobody believes "not sent" without proof.
 
-        Answers when the transaction began, which is what `armed_at` says: waiting for a free connection is before it.
+        `fence` is the assistant of this attempt's own that `body` names. Answers when the transaction began, which is
+        no later than what `armed_at` says: waiting for a connection or another writer is before it.
         """
         async with self.bench.store.begin() as tx:
-            began = self.bench.agents.doorway.clock()
-            self._kept(await dispatches.arm(tx, self.claim, body_hash=hashlib.sha256(body).hexdigest()))
-        return began
+            self._kept(await dispatches.arm(tx, self.claim, body_hash=salted(self.salt, body)))
+            if fence is not None:
+                await attempts.note_fence(tx, self.claim, assistant_id=fence)
+        return tx.began
+
+    async def fence(self) -> str | None:
+        """The assistant that the last attempt was sent under, where it had one of its own."""
+        async with self.bench.store.read() as tx:
+            return await attempts.fence_of(tx, self.claim)
+
+    async def since(self) -> int:
+        """The first attempt of which a copy may still arrive, or the next one."""
+        if self.claim.attempt == 0:
+            return 1
+        async with self.bench.store.read() as tx:
+            return await attempts.first_alive(tx, self.claim)
 
     async def accept(self, run_id: str | None) -> None:
         """The server took it: from here nothing is sent again."""
@@ -68,6 +88,18 @@ class Hold:
         """Keep it for longer."""
         async with self.bench.store.begin() as tx:
             self._kept(await dispatches.renew(tx, self.claim, lease_ms=self.bench.lease_ms))
+            self.now = tx.now
+
+    async def alarm(self, alarm: Alarm) -> None:
+        """Tell those who must know; only the first time of each kind does anything."""
+        async with self.bench.store.begin() as tx:
+            await raise_once(tx, self.claim, alarm, await self.bench.policies.in_force(tx))
+
+    @property
+    def overlong(self) -> bool:
+        """Whether our run goes on for so long that a person must look: a crashed server says "running" for ever."""
+        since = self.claim.accepted_at
+        return since is not None and self.now - since >= LONG_MS
 
     async def start_settling(self) -> None:
         """A quick look found no trace: the settling time runs from now."""
@@ -80,14 +112,19 @@ class Hold:
         async with self.bench.store.begin() as tx:
             await dispatches.release(tx, self.claim, to=back, why=why, retry_at=tx.now + delay_ms)
 
-    async def end_unsent(self, state: ReviewState, why: str) -> None:
-        """Nothing was sent, and nothing will be."""
+    async def end_unsent(self, state: ReviewState, why: str, outcomes: Outcomes) -> None:
+        """Nothing was sent, and nothing will be; somebody else's answer may have had outcomes."""
         async with self.bench.store.begin() as tx:
-            await dispatches.release(tx, self.claim, to=state, why=why)
+            await dispatches.release(tx, self.claim, to=state, why=why, outcomes=outcomes)
         DISPATCHES.labels(result=why).inc()
 
+    async def bury(self) -> None:
+        """No copy of the last attempt can run: it never left, or the server itself refused it."""
+        async with self.bench.store.begin() as tx:
+            await attempts.note_dead(tx, self.claim)
+
     async def again(self, why: str, delay_ms: int) -> None:
-        """The attempt is dead for certain: the next one looks before anything else."""
+        """The attempt was not taken: the next one looks before anything else."""
         async with self.bench.store.begin() as tx:
             await dispatches.not_taken(tx, self.claim, why=why, retry_at=tx.now + delay_ms)
 

@@ -59,3 +59,22 @@ def test_what_a_person_typed_leaves_as_ascii() -> None:
 
     assert json.loads(body)["command"]["resume"][IID]["message"] == "na\u00efve \u202e \U0001f600"
     assert body.isascii()
+
+
+@pytest.mark.parametrize(
+    ("maker", "within"), [(resume_body, lambda body: body), (commands_body, lambda body: body["params"])]
+)
+def test_what_a_guard_goes_by_stands_beside_the_mark(maker, within) -> None:
+    body = maker(
+        assistant="ops",
+        interrupt_id=IID,
+        answer_tree=ANSWER,
+        dispatch_id="d_1",
+        attempt=4,
+        kind="aegra",
+        since=3,
+        not_after=1_700_000_020_000,
+    )
+
+    marks = within(json.loads(body))["config"]["metadata"]
+    assert (marks["placet_since"], marks["placet_not_after"]) == (3, 1_700_000_020_000)

@@ -220,7 +220,9 @@ async def test_a_fence_is_an_assistant_of_our_own_with_the_originals_settings(ht
             "graph_id": "ops",
             "config": {"tags": ["x"]},
             "context": {},
+            "name": "Placet: one attempt",
             "metadata": {"made_by": "placet"},
+            "if_exists": "do_nothing",
         }
 
 
@@ -228,8 +230,9 @@ async def test_a_fence_is_an_assistant_of_our_own_with_the_originals_settings(ht
 @pytest.mark.parametrize("status", [200, 204, 404])
 async def test_a_fence_that_is_gone_already_counts_as_closed(http, status: int) -> None:
     async with canned(**{"DELETE /assistants/a": status}) as server:
-        await AgentClient(server.server(), http).delete_assistant("a")
+        there = await AgentClient(server.server(), http).delete_assistant("a")
 
+        assert there is (status != 404)
         assert len(server.asked) == 1
 
 

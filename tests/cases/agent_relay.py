@@ -28,12 +28,18 @@ HOPS = frozenset({"content-length", "transfer-encoding", "connection", "host", "
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What happens to the next POST that ends so: another answer, a wait, or another body on its way."""
+    """What happens to the next request (a POST, if nothing else is said) that ends so.
+
+    Another answer, a wait, or another body on its way.
+    """
 
     ends: tuple[str, ...] = RESUMES
+    method: str = "POST"
     status: int = 200
     body: Any = None  # None: the server's own answer; a function is given what was sent
     until: asyncio.Event | None = None  # wait before anything
+    sets: asyncio.Event | None = None  # said when it arrives
+    late_s: float = 0.0  # so much later than that
     until_answered: asyncio.Event | None = None  # wait before the answer goes back
     rewrite: Callable[[bytes], bytes] | None = None
     first: bool = False  # the server carries it out, and `body` is what comes back
@@ -46,7 +52,17 @@ class Relay:
     target: str
     url: str = ""
     posted: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)  # paths
     orders: list[Order] = field(default_factory=list)
+    # One for all: making a client takes longer than two requests may be apart. Servers close what idles for 5 seconds.
+    _client: httpx.AsyncClient = field(
+        default_factory=lambda: httpx.AsyncClient(
+            timeout=None,
+            trust_env=False,
+            verify=False,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=2),
+        )
+    )
 
     def order(self, **what: Any) -> None:
         """Have the next answer to an interrupt treated so."""
@@ -76,11 +92,16 @@ class Relay:
         if request.method == "POST":
             with contextlib.suppress(ValueError):
                 self.posted.append((request.url.path, json.loads(body)))
+        if request.method == "DELETE":
+            self.deleted.append(request.url.path)
         order = self._take(request)
         if order is None:
             return await self._forwarded(request, body)
+        if order.sets is not None:
+            order.sets.set()
         if order.until is not None:
             await order.until.wait()
+        await asyncio.sleep(order.late_s)  # how far apart two requests are is what is tried
         body = order.rewrite(body) if order.rewrite else body
         if order.body is None:
             return await self._forwarded(request, body)
@@ -92,19 +113,17 @@ class Relay:
         return Response(_encoded(told), order.status, media_type="application/json")
 
     def _take(self, request: Request) -> Order | None:
-        for order in self.orders if request.method == "POST" else ():
-            if request.url.path.endswith(order.ends):
+        for order in self.orders:
+            if request.method == order.method and request.url.path.endswith(order.ends):
                 self.orders.remove(order)
                 return order
         return None
 
     async def _carried_out(self, request: Request, body: bytes) -> None:
-        async with httpx.AsyncClient(timeout=None, trust_env=False) as client:
-            await client.send(self._request(client, request, body))
+        await self._client.send(self._request(request, body))
 
     async def _forwarded(self, request: Request, body: bytes) -> Response:
-        client = httpx.AsyncClient(timeout=None, trust_env=False)
-        response = await client.send(self._request(client, request, body), stream=True)
+        response = await self._client.send(self._request(request, body), stream=True)
         kept = {key: value for key, value in response.headers.items() if key not in HOPS}
 
         async def parts() -> AsyncIterator[bytes]:
@@ -112,14 +131,14 @@ class Relay:
                 async for part in response.aiter_bytes():
                     yield part
             finally:
-                await client.aclose()
+                await response.aclose()
 
         return StreamingResponse(parts(), response.status_code, kept)
 
-    def _request(self, client: httpx.AsyncClient, request: Request, body: bytes) -> httpx.Request:
+    def _request(self, request: Request, body: bytes) -> httpx.Request:
         address = f"{self.target}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
         headers = {key: value for key, value in request.headers.items() if key not in HOPS}
-        return client.build_request(request.method, address, content=body, headers=headers)
+        return self._client.build_request(request.method, address, content=body, headers=headers)
 
 
 def _encoded(body: Any) -> bytes:
@@ -130,6 +149,6 @@ def _encoded(body: Any) -> bytes:
 async def relaying(target: str) -> AsyncIterator[Relay]:
     """A relay before `target`, on an address of its own."""
     relay = Relay(target)
-    async with serving(relay.app()) as url:
+    async with relay._client, serving(relay.app()) as url:
         relay.url = url
         yield relay

@@ -7,11 +7,13 @@ and two servers and two databases share the machine.
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
 from bot.sandbox.slack.rules import Rules
+from tests.cases.agent_relay import Relay, relaying
 from tests.live.servers import LiveServer
 from tests.office import WHO, AgentServer, Office, open_office, policy_text
 
@@ -26,6 +28,13 @@ async def office_at(server: LiveServer, database: str, *, replicas: int = 1, **l
     policy = policy_text(server.url, kind=server.kind, **lines)
     async with open_office(database, agent, replicas=replicas, policy=policy, rules=PATIENT) as office:
         yield office
+
+
+@contextlib.asynccontextmanager
+async def relayed_office_at(server: LiveServer, database: str, **lines: Any) -> AsyncIterator[tuple[Office, Relay]]:
+    """As `office_at`, with a relay between the bot and the server."""
+    async with relaying(server.url) as relay, office_at(replace(server, url=relay.url), database, **lines) as office:
+        yield office, relay
 
 
 async def emptied(server: LiveServer) -> None:

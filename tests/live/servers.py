@@ -7,6 +7,7 @@ environment and is stopped by its process id.
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import time
 import urllib.error
@@ -19,6 +20,7 @@ from tests.live.pythons import ROOT, environment
 from tests.postgres import Postgres, free_port
 
 ASSISTANTS = ("ops", "agent_platform", "ops_per_call", "ops_when", "fanout", "freeform")
+AUTH = "./graphs/auth.py:auth"
 _GRAPHS = Path(__file__).with_name("graphs")
 
 
@@ -46,11 +48,14 @@ class LiveServer:
 
 
 @contextlib.contextmanager
-def aegra_server(folder: Path, postgres: Postgres) -> Iterator[LiveServer]:
-    """Aegra on a fresh database of `postgres`. Raises `pythons.NoPython` where no Python >= 3.12 is installed."""
+def aegra_server(folder: Path, postgres: Postgres, *, guarded: bool = False) -> Iterator[LiveServer]:
+    """Aegra on a fresh database of `postgres`. Raises `pythons.NoPython` where no Python >= 3.12 is installed.
+
+    `guarded`: with the auth guard, copied and called as the README tells an operator to.
+    """
     python = environment("aegra", newer_than=(3, 12))
     port = free_port()
-    config = _write_config(folder / "aegra.json")
+    config = _write_config(folder / "aegra.json", auth=_guarded(folder) if guarded else AUTH)
     settings = {
         "DATABASE_URL": postgres.url(postgres.new_database("aegra")),
         "AEGRA_CONFIG": str(config),
@@ -76,11 +81,11 @@ def aegra_server(folder: Path, postgres: Postgres) -> Iterator[LiveServer]:
 
 
 @contextlib.contextmanager
-def langgraph_server(folder: Path) -> Iterator[LiveServer]:
-    """`langgraph dev`, in memory. Raises `pythons.NoPython` where no Python >= 3.11 is installed."""
+def langgraph_server(folder: Path, *, guarded: bool = False) -> Iterator[LiveServer]:
+    """`langgraph dev`, in memory. As `aegra_server`; raises `pythons.NoPython` where no Python >= 3.11 is installed."""
     python = environment("langgraph", newer_than=(3, 11))
     port = free_port()
-    config = _write_config(folder / "langgraph.json")
+    config = _write_config(folder / "langgraph.json", auth=_guarded(folder) if guarded else AUTH)
     serve = ["dev", "--config", config.name, "--host", "127.0.0.1", "--port", str(port), "--no-browser", "--no-reload"]
     command: list[str | Path] = [python.with_name("langgraph"), *serve]
     settings = {"LANGGRAPH_CLI_NO_ANALYTICS": "1"}
@@ -88,11 +93,21 @@ def langgraph_server(folder: Path) -> Iterator[LiveServer]:
         yield up
 
 
-def _write_config(path: Path) -> Path:
+def _guarded(folder: Path) -> str:
+    """An operator's own auth file with the guard beside it; where it is, from `folder`."""
+    (folder / "own").mkdir()
+    shutil.copy(ROOT / "bot" / "deploy" / "auth_guard.py", folder / "own")
+    called = f"\n\nfrom auth_guard import guard\n\nguard(auth, table={str(folder / 'seen.sqlite3')!r})\n"
+    (folder / "own" / "auth.py").write_text((_GRAPHS / "auth.py").read_text() + called)
+    return "./own/auth.py:auth"
+
+
+def _write_config(path: Path, *, auth: str = AUTH) -> Path:
     """Both servers read one format. Paths in it are relative to the folder, which is why the graphs are linked in."""
     (path.parent / "graphs").symlink_to(_GRAPHS)
     graphs = {name: f"./graphs/agents.py:{name}" for name in ASSISTANTS}
-    config = {"dependencies": ["./graphs"], "graphs": graphs, "auth": {"path": "./graphs/auth.py:auth"}}
+    folders = ["./graphs", *(["./own"] if auth != AUTH else [])]
+    config = {"dependencies": folders, "graphs": graphs, "auth": {"path": auth}}
     path.write_text(json.dumps(config))
     return path
 

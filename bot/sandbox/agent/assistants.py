@@ -1,6 +1,5 @@
 """Endpoints for assistants: a graph under another id, made and deleted by a client that fences its dispatches."""
 
-import sqlite3
 import uuid
 
 from starlette.requests import Request
@@ -17,7 +16,10 @@ class Assistants(Endpoints):
     """`/assistants`. The graphs' own ones can be read and not deleted."""
 
     async def create(self, request: Request) -> Response:
-        """Under the id that was asked for, or a new one; 409 where it is taken."""
+        """Under the id that was asked for, or a new one.
+
+        Where the id is taken, or on Aegra the configuration: 409, or with `if_exists: do_nothing` what there is.
+        """
         body = await body_of(request)
         made = Assistant(
             assistant_id=str(body.get("assistant_id") or uuid.uuid4()),
@@ -28,11 +30,15 @@ class Assistants(Endpoints):
             context=dict(body.get("context") or {}),
             metadata=dict(body.get("metadata") or {}),
         )
-        try:
-            self._engine.ledger.add(made)
-        except sqlite3.IntegrityError as taken:
-            raise Refused(409, f"Assistant '{made.assistant_id}' already exists") from taken
-        return Json(self._kind.assistant(made))
+        ledger = self._engine.ledger
+        there = ledger.assistant(made.assistant_id)
+        if there is None and self._kind.one_assistant_a_config:
+            there = ledger.same_assistant(made)
+        if there is None:
+            ledger.add(made)
+        elif there.owner != made.owner or body.get("if_exists") != "do_nothing":
+            raise Refused(409, f"Assistant '{made.assistant_id}' already exists")
+        return Json(self._kind.assistant(there or made))
 
     async def read(self, request: Request) -> Response:
         """Also by a graph's name, as both servers allow."""

@@ -29,6 +29,7 @@ class Langgraph:
     tells_run_of_response = False
     paused_run = "success"
     leaves_cut_off_runs = False
+    one_assistant_a_config = False
     admission_s = 0.0
 
     def fault(self, status: int, message: str) -> JSON:
@@ -122,6 +123,7 @@ class Aegra(Langgraph):
     tells_run_of_response = True
     paused_run = "interrupted"
     leaves_cut_off_runs = True
+    one_assistant_a_config = True
     admission_s = 0.01
 
     def fault(self, status: int, message: str) -> JSON:

@@ -163,6 +163,11 @@ class Ledger:
         """One made by a client; the graphs' own are not stored."""
         return next(self._rows(Assistant, "assistant_id = ?", [key]), None)
 
+    def same_assistant(self, made: Assistant) -> Assistant | None:
+        """One of the same owner, graph and configuration."""
+        same = self._rows(Assistant, "owner = ? AND graph_id = ?", [made.owner, made.graph_id])
+        return next((one for one in same if one.config == made.config), None)
+
     def fail_cut_off_runs(self) -> None:
         """Call it at start: what still ran when the process died has an unknown outcome and is never run again."""
         with self._db:
