@@ -23,14 +23,14 @@ import typer
 from bot import logs
 from bot.agent.pool import Agents
 from bot.errors import ConfigurationError, StoreError
-from bot.policies import Policies
+from bot.policies import Policies, require_tenant
 from bot.settings import Settings, read
 from bot.store import requests
 from bot.store.address import read_address
-from bot.store.engine import Store
+from bot.store.engine import Store, Tx
 from bot.store.files import FileLock
 from bot.store.opening import open_store
-from bot.store.tenants import ALL
+from bot.store.tenants import ALL, paused
 from bot.work.loops import Tasks
 from bot.work.requests import make_requests
 from bot.work.watch import Watcher
@@ -40,6 +40,10 @@ ReviewId = Annotated[str, typer.Argument(metavar="REVIEW", help="A review's id, 
 TenantName = Annotated[str | None, typer.Argument(metavar="TENANT", help="The tenant's name.")]
 AllOfThem = Annotated[bool, typer.Option("--all", help="Every tenant, those of a later policy too.")]
 
+SURE = (
+    "The run is interrupted on the agent server. What it has done by then is not known: the tool may have had its effect "
+    "already, and stopping takes nothing back. Stop it?"
+)
 TAKEN_WITHIN_S = 5.0
 ANSWERED_WITHIN_S = 60.0
 ASK_EVERY_S = 0.1
@@ -67,6 +71,7 @@ async def carry(settings: Settings, wish: Wish, *, by: str) -> dict[str, Any]:
     store = await open_store(settings.database_url)
     try:
         async with store.begin() as tx:
+            await _require_tenant(tx, wish.tenant)
             asked = await requests.ask(
                 tx, kind=wish.kind, by=by, tenant=wish.tenant, review_id=wish.review_id, content=wish.content
             )
@@ -137,6 +142,13 @@ def _no_hint(tenant: str, identity: str, thread: str) -> None:
     """Nobody here reads threads unasked."""
 
 
+async def _require_tenant(tx: Tx, name: str | None) -> None:
+    """A name that nobody knows must not open an audit chain of its own. A tenant that left the policy may be paused still."""
+    if name is None or name == ALL or name in await paused(tx):
+        return
+    await require_tenant(tx, name)
+
+
 def _run(wish: Wish, *, as_json: bool) -> None:
     settings = read(os.environ)
     logs.configure(settings.log_format, level=logging.WARNING)
@@ -179,9 +191,16 @@ def reopen(review: ReviewId, as_json: AsJson = False) -> None:  # noqa: FBT002
     _run(Wish("reopen", review_id=review), as_json=as_json)
 
 
-def repair(review: ReviewId, as_json: AsJson = False) -> None:  # noqa: FBT002
+def repair(
+    review: ReviewId,
+    cancel_run: Annotated[bool, typer.Option("--cancel-run", help="Stop a stuck review's run instead.")] = False,  # noqa: FBT002
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether the run is to be stopped.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
     """Fork a broken review's thread where that is provably safe, so that the agent asks again."""
-    _run(Wish("repair", review_id=review), as_json=as_json)
+    if cancel_run and not yes and not typer.confirm(SURE, err=True):
+        raise typer.Exit(1)
+    _run(Wish("cancel" if cancel_run else "repair", review_id=review), as_json=as_json)
 
 
 def after_restore(*, as_json: bool) -> None:

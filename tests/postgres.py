@@ -1,6 +1,6 @@
 """PostgreSQL for tests, from a wheel: no system packages, no container, and it works as root too.
 
-Started on a loopback port of its own with trust and without fsync, so for tests only. It knows nothing of what is
+Started on a loopback port of its own with trust and, unless measured, without fsync, so for tests only. It knows nothing of what is
 stored in it: the bot's own tables and Aegra's both live in databases made here.
 """
 
@@ -14,10 +14,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-_SETTINGS = ("fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=200")
+_SETTINGS = ("shared_buffers=32MB", "max_connections=200")
+_FORGETFUL = ("fsync=off", "full_page_writes=off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,10 @@ class Postgres:
         subprocess.run([self.programs / program, *at, *arguments], check=True, capture_output=True, timeout=60)
 
 
-def start_postgres(folder: Path) -> Postgres:
+def start_postgres(folder: Path, *, durable: bool = False) -> Postgres:
     """Start a server whose log stands in `folder`; raises RuntimeError with that log's end where it will not start.
+
+    `durable`: every commit reaches the disk, as it would in service; for measuring.
 
     The data stands in a temporary folder of its own: PostgreSQL refuses to run as root, and the account that it is
     given instead cannot enter root's folders.
@@ -99,17 +102,31 @@ def start_postgres(folder: Path) -> Postgres:
             "-c",
             "listen_addresses=127.0.0.1",
         ]
-        run += [word for setting in _SETTINGS for word in ("-c", setting)]
+        settings = _SETTINGS if durable else _SETTINGS + _FORGETFUL
+        run += [word for setting in settings for word in ("-c", setting)]
         process = subprocess.Popen(run, stdin=subprocess.DEVNULL, stdout=output, stderr=output, user=user, cwd="/")
     server = Postgres(port=port, data=data, log=log, process=process, programs=programs)
     _wait_until_ready(server)
     return server
 
 
+def restarted(server: Postgres) -> Postgres:
+    """Stop a server as its operator would and start it again on its data; the old record is stale then."""
+    server.process.send_signal(2)
+    server.process.wait(30)
+    with server.log.open("ab") as output:
+        process = subprocess.Popen(
+            server.process.args, stdin=subprocess.DEVNULL, stdout=output, stderr=output, user=_account(), cwd="/"
+        )
+    again = replace(server, process=process)
+    _wait_until_ready(again)
+    return again
+
+
 @contextlib.contextmanager
-def running_postgres(folder: Path) -> Iterator[Postgres]:
-    """A server for the length of a block."""
-    server = start_postgres(folder)
+def running_postgres(folder: Path, *, durable: bool = False) -> Iterator[Postgres]:
+    """A server for the length of a block; `durable` as in `start_postgres`."""
+    server = start_postgres(folder, durable=durable)
     try:
         yield server
     finally:

@@ -7,10 +7,10 @@ count, and how many are needed, is not known here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, insert, select, text, update
+from sqlalchemy import and_, bindparam, insert, select, text, update
 
 from bot.core.model import Decision, DecisionType, Who
 from bot.store import audit
@@ -21,16 +21,27 @@ _COLUMNS = [
     approvals.c[name]
     for name in ("id", "position", "type", "team", "user_id", "at", "showing_id", "digest", "final_args", "rule")
 ]
+_ACTIVE = (
+    select(approvals.c.review_id, approvals.c.policy_version, *_COLUMNS)
+    .where(text(ACTIVE_DECISION))
+    .order_by(approvals.c.at, approvals.c.id)
+)
+# Made once: to build a statement costs as much as to send it.
+_ITS_ACTIVE = _ACTIVE.where(approvals.c.review_id == bindparam("review"))
 
 
 async def load_approvals(tx: Tx, review_ids: Collection[str]) -> Mapping[tuple[str, int], tuple[Decision, ...]]:
     """The active approvals of some reviews by review and position, in the order in which they were made."""
-    columns = select(approvals.c.review_id, approvals.c.policy_version, *_COLUMNS)
-    here = columns.where(text(ACTIVE_DECISION), approvals.c.review_id.in_(review_ids))
     found: dict[tuple[str, int], list[Decision]] = defaultdict(list)
-    for row in await tx.conn.execute(here.order_by(approvals.c.at, approvals.c.id)):
+    for row in await _active(tx, review_ids):
         found[row.review_id, row.position].append(_approval(row))
     return {place: tuple(made) for place, made in found.items()}
+
+
+async def _active(tx: Tx, review_ids: Collection[str]) -> Iterable[Any]:
+    if len(review_ids) == 1:
+        return await tx.conn.execute(_ITS_ACTIVE, {"review": next(iter(review_ids))})
+    return await tx.conn.execute(_ACTIVE.where(approvals.c.review_id.in_(review_ids)))
 
 
 def _approval(row: Any) -> Decision:
@@ -80,6 +91,12 @@ async def void_approvals(tx: Tx, review_id: str, positions: Collection[int], *, 
     await tx.conn.execute(update(approvals).where(here).values(voided_at=tx.now, void_why=why))
 
 
+async def withdraw(tx: Tx, approval: Decision, *, why: str) -> None:
+    """Let this one approval count no more."""
+    here = and_(approvals.c.id == approval.id, text(ACTIVE_DECISION))
+    await tx.conn.execute(update(approvals).where(here).values(voided_at=tx.now, void_why=why))
+
+
 def approval_event(tenant: str, review_id: str, made: Decision) -> audit.Event:
     """What the record says of one approval."""
     content = {
@@ -92,6 +109,12 @@ def approval_event(tenant: str, review_id: str, made: Decision) -> audit.Event:
         "policy_version": made.policy_version,
     }
     return audit.Event(tenant, "approval.made", review_id, made.position, audit.slack_actor(made.by), content)
+
+
+def withdrawn_event(tenant: str, review_id: str, approval: Decision, *, why: str) -> audit.Event:
+    """What the record says when somebody's own approval counts no more."""
+    content = {"approval": approval.id, "why": why}
+    return audit.Event(tenant, "approval.voided", review_id, approval.position, audit.slack_actor(approval.by), content)
 
 
 def voided_event(tenant: str, review_id: str, position: int, *, why: str, actor: str) -> audit.Event:

@@ -54,6 +54,7 @@ class Recorded:
 
 
 _FIELDS = [audit_events.c[name] for name in Recorded.__slots__]
+_INSERT = insert(audit_events)
 
 
 def slack_actor(who: Who) -> str:
@@ -85,7 +86,7 @@ async def record_all(tx: Tx, events: Sequence[Event]) -> None:
     """Record several, in this order."""
     if events:
         # Not `.values([…])`: SQLAlchemy compiles that anew each time.
-        await tx.conn.execute(insert(audit_events), [_row(tx, event) for event in events])
+        await tx.conn.execute(_INSERT, [_row(tx, event) for event in events])
 
 
 def _row(tx: Tx, event: Event) -> dict[str, Any]:

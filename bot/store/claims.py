@@ -44,6 +44,7 @@ class Claim:
     lease_until: int
     owner: str
     expiry: bool
+    accepted_at: int | None = None
 
 
 def claim_of(row: Row[Any]) -> Claim:
@@ -63,6 +64,7 @@ def claim_of(row: Row[Any]) -> Claim:
         lease_until=row.lease_until,
         owner=row.owner,
         expiry=row.expiry,
+        accepted_at=row.accepted_at,
     )
 
 

@@ -6,22 +6,33 @@ edit stand in the table until retention takes them; the record holds a salted ha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
-from bot.core.model import Action, Decision, Review, ReviewState
+from bot.core.digest import salted
+from bot.core.model import Action, Decision, Review, ReviewState, Who
 from bot.store import audit
-from bot.store.approvals import approval_event, insert_approvals, void_approvals, voided_event
+from bot.store.approvals import (
+    approval_event,
+    insert_approvals,
+    void_approvals,
+    voided_event,
+    withdraw,
+    withdrawn_event,
+)
 from bot.store.engine import Tx
 from bot.store.reviews import make_move
 from bot.store.rows import DECISION, decision_of, decision_row
 from bot.store.tables import decisions, deliveries, showings
 from bot.store.transitions import Move, revise, standing_of
 from bot.store.writing import insert_once
+
+# Made once: to build a statement costs as much as to send it.
+_INSERT = insert(decisions)
+_ANSWER = select(deliveries.c.answer).where(deliveries.c.key == bindparam("key"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,7 @@ async def insert_decisions(
     evidence = _evidence(review, decided, await _shown(tx, decided) if shown is None else shown)
     following = await _advance(tx, _with(review, {made.position: made for made in decided}), evidence)
     if following is not None:
-        await tx.conn.execute(insert(decisions), [_row(review.id, made, delivery_key) for made in decided])
+        await tx.conn.execute(_INSERT, [_row(review.id, made, delivery_key) for made in decided])
     return following
 
 
@@ -69,6 +80,25 @@ async def record_approvals(
     await void_approvals(tx, review.id, voided, why=why)
     await insert_approvals(tx, review.id, made)
     return following.evolve(actions=tuple(_approved(action, made, voided) for action in following.actions))
+
+
+async def withdraw_approval(tx: Tx, review: Review, position: int, by: Who, *, why: str) -> Review | None:
+    """Let one person's approval of an undecided call count no more; everybody else's stands.
+
+    None: the review changed since it was loaded, or this person has approved nothing there.
+    """
+    mine = next((one for one in review.actions[position].approvals if one.by == by), None)
+    if mine is None or review.actions[position].decision is not None:
+        return None
+    following = await _revised(tx, review, [withdrawn_event(review.tenant, review.id, mine, why=why)])
+    if following is None:
+        return None
+    await withdraw(tx, mine, why=why)
+    return following.evolve(actions=tuple(_without(action, mine) for action in following.actions))
+
+
+def _without(action: Action, approval: Decision) -> Action:
+    return replace(action, approvals=tuple(one for one in action.approvals if one is not approval))
 
 
 def _approved(action: Action, made: Sequence[Decision], voided: Sequence[int]) -> Action:
@@ -135,13 +165,9 @@ def _event(review: Review, made: Decision, *, proposed: str, shown: str | None) 
         "person": {"team": made.by.team, "user": made.by.user},
         "rule": made.rule,
         "policy_version": made.policy_version,
-        "final_args_hash": _salted(review.salt, made.final_args),
+        "final_args_hash": None if made.final_args is None else salted(review.salt, made.final_args),
     }
     return audit.Event(review.tenant, "decision.made", review.id, made.position, audit.slack_actor(made.by), content)
-
-
-def _salted(salt: bytes, args: str | None) -> str | None:
-    return None if args is None else hashlib.sha256(salt + args.encode()).hexdigest()
 
 
 async def void_decisions(
@@ -185,7 +211,7 @@ async def history(tx: Tx, review_id: str) -> list[Past]:
 
 async def earlier_answer(tx: Tx, key: str) -> str | None:
     """What a delivery of Slack's with this key was answered before, None if it is new."""
-    answer: str | None = await tx.conn.scalar(select(deliveries.c.answer).where(deliveries.c.key == key))
+    answer: str | None = await tx.conn.scalar(_ANSWER, {"key": key})
     return answer
 
 

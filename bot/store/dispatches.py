@@ -6,16 +6,17 @@ or False means that the claim is no longer ours: stop, send nothing. Whether a r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Row, and_, select, text, update
+from sqlalchemy import Row, and_, or_, select, text, update
 
 from bot.core.model import Outcome, ReviewState
 from bot.store import audit
 from bot.store.claims import Claim, adopt_orphan, claim_next, claim_of
 from bot.store.engine import Tx
+from bot.store.lookbacks import look_back
 from bot.store.reviews import store_outcomes
 from bot.store.tables import UNKNOWN_REVIEW, dispatches, reviews
 from bot.store.tenants import is_paused
@@ -37,6 +38,7 @@ __all__ = [
     "unknown_due",
 ]
 
+UNKNOWN_ALARM = "unknown"
 _OPEN_AGAIN = frozenset({ReviewState.DECIDED, ReviewState.OPEN, ReviewState.EXPIRED})
 _NOTHING: Mapping[int, tuple[Outcome, str | None]] = MappingProxyType({})
 
@@ -108,8 +110,19 @@ async def not_taken(tx: Tx, claim: Claim, *, why: str, retry_at: int) -> bool:
     return True
 
 
-async def release(tx: Tx, claim: Claim, *, to: ReviewState, why: str, retry_at: int | None = None) -> bool:
-    """Give the thread back with nothing sent. A review that has moved on meanwhile stays where it is."""
+async def release(  # noqa: PLR0913 - how it goes on, each part named by the caller
+    tx: Tx,
+    claim: Claim,
+    *,
+    to: ReviewState,
+    why: str,
+    retry_at: int | None = None,
+    outcomes: Mapping[int, tuple[Outcome, str | None]] = _NOTHING,
+) -> bool:
+    """Give the thread back with nothing sent. A review that has moved on meanwhile stays where it is.
+
+    `outcomes`: what became of the calls by somebody else's answer.
+    """
     at = await standing(tx, claim.review_id)
     again = to in _OPEN_AGAIN
     changes: dict[str, Any] = {"state": "idle" if again else "closed", "why": why}
@@ -119,7 +132,9 @@ async def release(tx: Tx, claim: Claim, *, to: ReviewState, why: str, retry_at: 
     row = await _free(tx, claim, "claimed", **changes, closed_at=None if again else tx.now)
     if row is None or at is None:
         return False
-    await _follow(tx, at, to, why=why, content=_named(claim), next_try_at=retry_at)
+    await store_outcomes(tx, claim.review_id, outcomes)
+    theirs = {"outcomes": _told(outcomes)} if outcomes else {}
+    await _follow(tx, at, to, why=why, content=_named(claim, **theirs), next_try_at=retry_at)
     return True
 
 
@@ -139,18 +154,29 @@ async def close(
     await store_outcomes(tx, claim.review_id, outcomes)
     if to is ReviewState.RESUMED and at.state is ReviewState.ARMED:
         at = await _follow(tx, at, ReviewState.SENT, content=_named(claim)) or at
-    told = {str(position): outcome.value for position, (outcome, _) in outcomes.items()}
-    await _follow(tx, at, to, why=why, content=_named(claim, run=row.run_id, outcomes=told))
+    await _follow(tx, at, to, why=why, content=_named(claim, run=row.run_id, outcomes=_told(outcomes)))
+    if to is not ReviewState.UNKNOWN:  # that is looked at again anyway
+        await look_back(tx, claim.dispatch_id)
     return True
 
 
-async def raise_alarm(tx: Tx, claim: Claim, *, alarm: str) -> bool:
-    """Mark a dispatch for an operator's eyes ("possibly_twice", "raced"); True only the first time."""
-    here = and_(dispatches.c.id == claim.dispatch_id, dispatches.c.alarm.is_(None))
+def _told(outcomes: Mapping[int, tuple[Outcome, str | None]]) -> dict[str, str]:
+    """The outcomes as they stand in the record, without anybody's words."""
+    return {str(position): outcome.value for position, (outcome, _) in outcomes.items()}
+
+
+async def raise_alarm(tx: Tx, claim: Claim, *, alarm: str, runs: Sequence[str] = ()) -> bool:
+    """Mark a dispatch for an operator's eyes ("unknown", "possibly_twice", "raced"); True only the first time.
+
+    What was unknown may turn out to have run twice: that is news, and the only alarm that follows another.
+    """
+    none = dispatches.c.alarm.is_(None)
+    fresh = none if alarm == UNKNOWN_ALARM else or_(none, dispatches.c.alarm == UNKNOWN_ALARM)
+    here = and_(dispatches.c.id == claim.dispatch_id, fresh)
     changed = await tx.conn.execute(update(dispatches).where(here).values(alarm=alarm, alarmed_at=tx.now))
     if changed.rowcount != 1:
         return False
-    await _record(tx, claim, "dispatch.alarm", _named(claim, alarm=alarm))
+    await _record(tx, claim, "dispatch.alarm", _named(claim, alarm=alarm, runs=list(runs)))
     return True
 
 

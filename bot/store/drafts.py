@@ -19,7 +19,11 @@ from bot.store.writing import upsert
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One call's draft. `seen`: pages of the full view that this person was shown. `fields`: single arguments as typed."""
+    """One call's draft. `seen`: pages of the full view that this person was shown. `fields`: single arguments as typed.
+
+    `kept`: the final arguments of an edit that waits to be sent with the other calls, and `kept_in` the showing of its
+    difference.
+    """
 
     digest: str
     decision: str | None = None
@@ -28,6 +32,8 @@ class Draft:
     revision: int = 0
     seen: frozenset[int] = frozenset()
     fields: Mapping[int, str | None] = field(default_factory=dict)
+    kept: str | None = None
+    kept_in: str | None = None
 
 
 async def load_drafts(tx: Tx, review_id: str, who: Who) -> dict[int, Draft]:
@@ -54,6 +60,8 @@ def _write(draft: Draft) -> str:
             "revision": draft.revision,
             "seen": sorted(draft.seen),
             "fields": {str(number): text for number, text in draft.fields.items()},
+            "kept": draft.kept,
+            "kept_in": draft.kept_in,
         }
     )
 

@@ -8,9 +8,10 @@ Everything of the drivers that callers must survive becomes `StoreError` here; n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -19,10 +20,12 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from bot.errors import StoreError
 from bot.store.address import POSTGRESQL, SQLITE, Address
 from bot.store.files import FileLock
+from bot.store.sqlite import connecting
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 10
@@ -30,9 +33,13 @@ POOL = 10
 
 # julianday() keeps whole milliseconds, but not exactly: rounding gives them back.
 CLOCK = {
-    SQLITE: "SELECT cast(round((julianday('now') - 2440587.5) * 86400000) AS integer)",
-    POSTGRESQL: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    SQLITE: text("SELECT cast(round((julianday('now') - 2440587.5) * 86400000) AS integer)"),
+    POSTGRESQL: text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
 }
+
+CHANNEL = "placet"
+ASKED_FOR = frozenset({"requests"})
+NOTIFY = text("SELECT pg_notify(:channel, :said)")
 
 # One writer at a time per file and loop. A courtesy that keeps waiters in order; the database decides without it.
 _gates: WeakValueDictionary[tuple[str, int], asyncio.Lock] = WeakValueDictionary()
@@ -40,11 +47,17 @@ _gates: WeakValueDictionary[tuple[str, int], asyncio.Lock] = WeakValueDictionary
 
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """One transaction; `now` is the database's time (ms) when it began, plus the store's offset."""
+    """One transaction; `now` is the database's time (ms) when it began, plus the store's offset.
+
+    `began` is this process's own (monotonic) clock just before that was read: waiting for a connection or for another
+    writer is over by then, and standing still since then shows.
+    """
 
     conn: AsyncConnection
     now: int
     dialect: str
+    began: float
+    wakes: set[str] = field(default_factory=set)  # workers for whom this makes work
 
 
 @contextmanager
@@ -66,7 +79,8 @@ def reaching(label: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        raise StoreError(f"{label} cannot be reached: {exc.strerror or str(exc) or 'no answer'}") from exc
+        said = exc.strerror or str(exc) or "no answer"
+        raise StoreError(f"{label} cannot be reached: {said}. Start it, or correct PLACET_DATABASE_URL") from exc
 
 
 class Store:
@@ -75,6 +89,9 @@ class Store:
     def __init__(self, address: Address, *, offset_ms: int = 0, lock: FileLock | None = None) -> None:
         self.dialect = address.dialect
         self.offset_ms = offset_ms
+        self.address = address
+        # Set by whoever serves: called after a commit with the workers for whom it made work.
+        self.woken: Callable[[frozenset[str]], None] | None = None
         self._label, self._lock = address.label, lock
         self._writer, self._reader = _engines(address)
         self._gate = _gate(address)
@@ -84,6 +101,11 @@ class Store:
         """A write transaction: commits at the end of the block, or leaves nothing. Never nest two in one task."""
         async with self._gate, self._run(self._writer) as tx:
             yield tx
+            if self.woken is None and self.dialect == POSTGRESQL and tx.wakes & ASKED_FOR:
+                # A command's own row. Whoever serves speaks after the commit: a notifying commit holds up all others.
+                await tx.conn.execute(NOTIFY, {"channel": CHANNEL, "said": f":{','.join(sorted(tx.wakes))}"})
+        if tx.wakes and self.woken is not None:
+            self.woken(frozenset(tx.wakes))
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Tx]:
@@ -107,14 +129,14 @@ class Store:
     @asynccontextmanager
     async def _run(self, engine: AsyncEngine) -> AsyncIterator[Tx]:
         with translated(self._label):
-            conn, now = await self._start(engine)
+            conn, now, began = await self._start(engine)
             try:
-                yield Tx(conn, now + self.offset_ms, self.dialect)
+                yield Tx(conn, now + self.offset_ms, self.dialect, began)
                 await conn.commit()
             finally:
                 await _finish(conn.close())
 
-    async def _start(self, engine: AsyncEngine) -> tuple[AsyncConnection, int]:
+    async def _start(self, engine: AsyncEngine) -> tuple[AsyncConnection, int, float]:
         """Begin and read the clock; once more if the pool's connection had died with a restart of the database."""
         with reaching(self._label):
             try:
@@ -125,7 +147,7 @@ class Store:
             return await _begun(engine, self.dialect)
 
 
-async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, int]:
+async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, int, float]:
     opening = asyncio.ensure_future(_connect(engine))
     try:
         conn = await asyncio.shield(opening)
@@ -137,11 +159,12 @@ async def _begun(engine: AsyncEngine, dialect: str) -> tuple[AsyncConnection, in
         raise
     try:
         await conn.begin()
-        now = await conn.scalar(text(CLOCK[dialect]))
+        began = time.monotonic()
+        now = await conn.scalar(CLOCK[dialect])
     except BaseException:
         await _finish(conn.close())
         raise
-    return conn, int(now)
+    return conn, int(now), began
 
 
 async def _connect(engine: AsyncEngine) -> AsyncConnection:
@@ -176,8 +199,8 @@ def sqlite_engine(address: Address, *, writes: bool) -> AsyncEngine:
     """One writing connection (SQLite has one writer), or several that refuse to write."""
     engine = create_async_engine(
         address.url,
-        # None: the driver begins nothing by itself, so that BEGIN below is the only one.
-        connect_args={"isolation_level": None, "timeout": BUSY_SECONDS},
+        # The driver begins nothing by itself, so that BEGIN below is the only one.
+        async_creator=connecting(address.url, timeout=BUSY_SECONDS),
         pool_size=1 if writes else POOL,
         max_overflow=0,
         pool_timeout=60,
@@ -201,14 +224,22 @@ def sqlite_engine(address: Address, *, writes: bool) -> AsyncEngine:
 
 def postgres_engine(address: Address) -> AsyncEngine:
     """Raises `StoreError` if the driver is not installed."""
+    return _postgres(address, pool_size=POOL, max_overflow=POOL)
+
+
+def lone_engine(address: Address) -> AsyncEngine:
+    """Connections that are nobody else's, each closed after its use. As `postgres_engine`."""
+    return _postgres(address, poolclass=NullPool)
+
+
+def _postgres(address: Address, **pool: Any) -> AsyncEngine:
     # Our statements are short: compiling them to machine code costs more than it gives.
     settings = {"application_name": "placet", "jit": "off"}
     try:
         return create_async_engine(
-            address.url,
-            connect_args={"timeout": CONNECT_SECONDS, "server_settings": settings},
-            pool_size=POOL,
-            max_overflow=POOL,
+            address.url, connect_args={"timeout": CONNECT_SECONDS, "server_settings": settings}, **pool
         )
     except ModuleNotFoundError as exc:
-        raise StoreError("PostgreSQL needs the driver asyncpg: pip install 'placet[postgres]'") from exc
+        raise StoreError(
+            "PostgreSQL needs the driver asyncpg: pip install 'placet[postgres]', or in a clone `uv run --extra postgres placet …`"
+        ) from exc

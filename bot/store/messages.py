@@ -75,6 +75,7 @@ async def want_message(
         "next_try_at": tx.now,
         "last_error": "",
     }
+    tx.wakes.add("messages")
     if await insert_once(tx, messages, row):
         return str(row["id"])
     here = and_(messages.c.review_id == review.id, messages.c.position.is_not_distinct_from(position))
@@ -228,6 +229,12 @@ async def doubt(tx: Tx, message_id: str) -> None:
     """The message may be gone: write it once more whatever it shows, so that Slack says so."""
     changes = {"wanted": messages.c.wanted + 1, "content_key": None, "next_try_at": tx.now}
     await tx.conn.execute(update(messages).where(messages.c.id == message_id).values(**changes))
+
+
+async def doubt_all(tx: Tx, review_id: str) -> None:
+    """What stands in Slack may not be what is stored: write every message of a review anew, whatever it shows."""
+    changes = {"wanted": messages.c.wanted + 1, "content_key": None, "next_try_at": tx.now}
+    await tx.conn.execute(update(messages).where(messages.c.review_id == review_id).values(**changes))
 
 
 async def hurry(tx: Tx, tenant: str) -> None:

@@ -55,6 +55,7 @@ async def add_notice(  # noqa: PLR0913 - a notice's own parts, each named by the
         "next_try_at": tx.now,
         "last_error": "",
     }
+    tx.wakes.add("notices")
     return await insert_once(tx, notices, row)
 
 

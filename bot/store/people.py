@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import and_, delete, insert, select
+from sqlalchemy import and_, bindparam, delete, insert, select
 
 from bot.core.model import Who
 from bot.store import audit
@@ -44,12 +44,15 @@ class Membership:
 
 
 _FIELDS = [people.c[name] for name in Person.__slots__]
+_PERSON = select(*_FIELDS).where(people.c.team == bindparam("team"), people.c.user_id == bindparam("user"))
+_GROUPS = select(group_members.c.group_id, group_members.c.since).where(
+    group_members.c.team == bindparam("team"), group_members.c.user_id == bindparam("user")
+)
 
 
 async def person(tx: Tx, team: str, user: str) -> Person | None:
     """What we know of one account, None if Slack was never asked."""
-    here = and_(people.c.team == team, people.c.user_id == user)
-    row = (await tx.conn.execute(select(*_FIELDS).where(here))).one_or_none()
+    row = (await tx.conn.execute(_PERSON, {"team": team, "user": user})).one_or_none()
     return None if row is None else Person(*row)
 
 
@@ -68,8 +71,7 @@ async def save_person(tx: Tx, told: Person) -> None:
 
 async def groups_of(tx: Tx, team: str, user: str) -> Mapping[str, int]:
     """The groups that a person is in, each with the time since which we know it (ms)."""
-    columns = select(group_members.c.group_id, group_members.c.since)
-    found = await tx.conn.execute(columns.where(group_members.c.team == team, group_members.c.user_id == user))
+    found = await tx.conn.execute(_GROUPS, {"team": team, "user": user})
     return {row.group_id: row.since for row in found}
 
 

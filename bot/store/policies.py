@@ -32,6 +32,7 @@ class StoredPolicy:
 
 
 _FIELDS = [policy_versions.c[name] for name in StoredPolicy.__slots__]
+_NEWEST = select(func.max(policy_versions.c.version))
 
 
 async def current(tx: Tx) -> StoredPolicy | None:
@@ -43,7 +44,7 @@ async def current(tx: Tx) -> StoredPolicy | None:
 
 async def current_version(tx: Tx) -> int:
     """The number of the policy in force, 0 for none: cheap, for a caller that keeps texts by version."""
-    newest: int | None = await tx.conn.scalar(select(func.max(policy_versions.c.version)))
+    newest: int | None = await tx.conn.scalar(_NEWEST)
     return newest or 0
 
 

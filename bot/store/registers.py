@@ -93,6 +93,16 @@ threads_seen = Table(
     partial("ix_threads_seen_hinted", "hinted_at", where=HINTED),
 )
 
+home_tabs = Table(
+    "home_tabs",
+    metadata,
+    *key("team", "user_id"),
+    *times("opened_at next_at"),
+    *numbers("page"),
+    *texts("content"),
+    Index("ix_home_tabs_next", "next_at"),
+)
+
 requests = Table(
     "requests",
     metadata,
@@ -108,12 +118,25 @@ requests = Table(
     partial("ix_requests_waiting", "asked_at", where=WAITING_REQUEST),
 )
 
+# One person's refusals for one reason within one minute: the first has its event, the others are counted here.
+refusals = Table(
+    "refusals",
+    metadata,
+    *key("tenant", "team", "user_id", "reason"),
+    *times("since until"),
+    *numbers("more"),
+    *texts("places"),
+    Index("ix_refusals_until", "until"),
+)
+
 __all__ = [
     "audit_events",
     "group_members",
+    "home_tabs",
     "metadata",
     "people",
     "policy_versions",
+    "refusals",
     "requests",
     "tenants",
     "threads_seen",

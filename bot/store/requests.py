@@ -48,6 +48,7 @@ async def ask(  # noqa: PLR0913 - a request's own parts, each named by the calle
     """Leave a request; the id is what `answer_of` is asked with."""
     made = Request(new_id("q"), kind, tenant, review_id, dump(dict(content or {})), by, tx.now, None)
     row = {name: getattr(made, name) for name in Request.__slots__}
+    tx.wakes.add("requests")
     await tx.conn.execute(insert(requests).values(**row, state="new"))
     told = {"request": made.id, "kind": kind}
     chain = tenant or audit.EVERYONE

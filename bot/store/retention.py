@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import and_, delete, func, select, text, update
+from sqlalchemy import and_, delete, func, literal, select, text, update
 
 from bot.store import audit
 from bot.store.address import SQLITE
@@ -44,7 +44,10 @@ async def _overwrite_freed_pages(tx: Tx) -> None:
 
 
 async def _erase(tx: Tx, ids: list[str]) -> None:
-    await _blank(tx, reviews, reviews.c.id.in_(ids), salt=b"", response_schema=None, erased_at=tx.now)
+    # The hash of the whole interrupt goes as well: it is unsalted, because every replica must recognise an interrupt by it.
+    gone = literal("erased:") + reviews.c.id
+    erased = {"salt": b"", "response_schema": None, "erased_at": tx.now, "content_hash": gone}
+    await _blank(tx, reviews, reviews.c.id.in_(ids), **erased)
     await _blank(tx, actions, actions.c.review_id.in_(ids), args=None, description=None, outcome_text=None)
     await _blank(tx, decisions, decisions.c.review_id.in_(ids), final_args=None, message=None)
     await _blank(tx, approvals, approvals.c.review_id.in_(ids), final_args=None)

@@ -8,31 +8,48 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, and_, insert, select, text, true, update
+from sqlalchemy import Row, and_, bindparam, exists, insert, select, text, true, update
 
-from bot.core.model import Action, Decision, Outcome, Review, ReviewState
+from bot.core.digest import salted
+from bot.core.model import Action, Decision, Outcome, Review, ReviewState, Target
 from bot.core.review import TERMINAL
 from bot.store import audit
 from bot.store.approvals import load_approvals
 from bot.store.engine import Tx
 from bot.store.rows import DECISION, action_of, action_row, decision_of, review_of, review_row
-from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, decisions, reviews
+from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, approvals, decisions, dispatches, reviews
 from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
 from bot.store.writing import insert_once
 
 # Ids in one IN list: well below what either engine takes.
 CHUNK = 500
 
-_ACTIONS = select(actions, *(decisions.c[name].label(f"made_{name}") for name in DECISION)).outerjoin(
-    decisions,
-    and_(
-        decisions.c.review_id == actions.c.review_id,
-        decisions.c.position == actions.c.position,
-        decisions.c.voided_at.is_(None),
-    ),
+_APPROVED = exists().where(
+    approvals.c.review_id == actions.c.review_id,
+    approvals.c.position == actions.c.position,
+    approvals.c.voided_at.is_(None),
+)
+_MADE = [decisions.c[name].label(f"made_{name}") for name in DECISION]
+_DECIDED = and_(
+    decisions.c.review_id == actions.c.review_id,
+    decisions.c.position == actions.c.position,
+    decisions.c.voided_at.is_(None),
+)
+_ACTIONS = select(actions, *_MADE).outerjoin(decisions, _DECIDED)
+
+_HELD = [reviews.c[name] for name in ("id", "thread_id", "server_url", "server_kind", "identity", "assistant", "route")]
+
+# What every press reads, made once: to build a statement costs as much as to send it.
+_REVIEW = select(reviews).where(reviews.c.id == bindparam("review"))
+_LOCKED = _REVIEW.with_for_update(key_share=True)
+_ITS_ACTIONS = (
+    select(actions, _APPROVED.label("approved"), *_MADE)
+    .outerjoin(decisions, _DECIDED)
+    .where(actions.c.review_id == bindparam("review"))
+    .order_by(actions.c.position)
 )
 
 
@@ -57,7 +74,7 @@ async def insert_review(tx: Tx, review: Review, *, policy_version: int, generati
         "thread": review.thread_id,
         "server": review.target.url,
         "identity": review.target.identity,
-        "content_hash": review.content_hash,
+        "content_hash": salted(review.salt, review.content_hash),
         "digests": [action.digest for action in review.actions],
         "policy_version": policy_version,
     }
@@ -67,11 +84,10 @@ async def insert_review(tx: Tx, review: Review, *, policy_version: int, generati
 
 async def load_review(tx: Tx, review_id: str, *, tenant: str | None = None, lock: bool = False) -> Review | None:
     """One whole review; with `lock`, nobody else changes it before this transaction ends."""
-    here = reviews.c.id == review_id
+    statement = _LOCKED if lock else _REVIEW
     if tenant is not None:
-        here &= reviews.c.tenant == tenant
-    statement = select(reviews).where(here)
-    found = await tx.conn.execute(statement.with_for_update(key_share=True) if lock else statement)
+        statement = statement.where(reviews.c.tenant == tenant)
+    found = await tx.conn.execute(statement, {"review": review_id})
     return next(iter(await _whole(tx, found.all())), None)
 
 
@@ -89,6 +105,29 @@ async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrup
 async def reviews_on_thread(tx: Tx, *, url: str, thread_id: str) -> list[Review]:
     """What is not settled yet on one thread, of whichever tenant."""
     return await _load(tx, text(LIVE_REVIEW), reviews.c.server_url == url, reviews.c.thread_id == thread_id)
+
+
+async def attempted(tx: Tx, found: Sequence[Review]) -> frozenset[str]:
+    """The ids of those for which an answer was armed at least once, however that ended."""
+    columns = select(dispatches.c.review_id).where(dispatches.c.attempt > 0)
+    return frozenset(await tx.conn.scalars(columns.where(dispatches.c.review_id.in_([one.id for one in found]))))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A review that is not settled, without what it asks: of ten thousand the places alone are read at every poll."""
+
+    id: str
+    thread_id: str
+    target: Target
+
+
+async def held_reviews(tx: Tx, *, tenant: str) -> list[Held]:
+    """As `live_reviews`, the places alone."""
+    statement = select(*_HELD).where(text(LIVE_REVIEW), reviews.c.tenant == tenant)
+    targets: dict[tuple[str, ...], Target] = {}
+    found = await tx.conn.execute(statement.order_by(reviews.c.opened_at, reviews.c.id))
+    return [Held(row[0], row[1], targets.setdefault(tuple(row[2:]), Target(*row[2:]))) for row in found]
 
 
 async def live_reviews(tx: Tx, *, tenant: str) -> list[Review]:
@@ -110,21 +149,36 @@ async def _whole(tx: Tx, rows: Sequence[Any]) -> list[Review]:
     found: dict[str, list[Action]] = defaultdict(list)
     for start in range(0, len(rows), CHUNK):
         ids = [row.id for row in rows[start : start + CHUNK]]
-        approved = await load_approvals(tx, ids)
-        for review_id, action in await _actions(tx, ids):
-            approvals = approved.get((review_id, action.position))
-            found[review_id].append(replace(action, approvals=approvals) if approvals else action)
+        rows_of_actions, maybe_approved = await _actions(tx, ids)
+        approved = await load_approvals(tx, maybe_approved) if maybe_approved else {}
+        for row in rows_of_actions:
+            made = approved.get((row.review_id, row.position), ())
+            found[row.review_id].append(replace(action_of(row, _active(row)), approvals=made))
     return [review_of(row, found[row.id]) for row in rows]
 
 
-async def _actions(tx: Tx, ids: Sequence[str]) -> list[tuple[str, Action]]:
-    where = actions.c.review_id == ids[0] if len(ids) == 1 else actions.c.review_id.in_(ids)
-    rows = await tx.conn.execute(_ACTIONS.where(where).order_by(actions.c.review_id, actions.c.position))
-    return [(row.review_id, action_of(row, _active(row))) for row in rows]
+async def _actions(tx: Tx, ids: Sequence[str]) -> tuple[Sequence[Row[Any]], Sequence[str]]:
+    """The rows, and the reviews that may have approvals which await others."""
+    if len(ids) == 1:
+        rows = (await tx.conn.execute(_ITS_ACTIONS, {"review": ids[0]})).all()
+        return rows, ids if any(row.approved for row in rows) else ()
+    several = _ACTIONS.where(actions.c.review_id.in_(ids))
+    return (await tx.conn.execute(several.order_by(actions.c.review_id, actions.c.position))).all(), ids
 
 
 def _active(row: Row[Any]) -> Decision | None:
     return None if row.made_id is None else decision_of(row[-len(DECISION) :])
+
+
+async def rename_requester(tx: Tx, review_id: str, named: str | None) -> bool:
+    """Note whom the thread names as requester now; False if nothing had to be noted or it is too late."""
+    review = await load_review(tx, review_id, lock=True)
+    if review is None or review.requester_now == named or review.state not in (ReviewState.OPEN, ReviewState.DECIDED):
+        return False
+    content = {"before": review.requester_now, "now": named}
+    event = audit.Event(review.tenant, "requester.changed", review.id, None, audit.PLACET, content)
+    renamed = None if named == review.requester else named or ""
+    return await revise(tx, standing_of(review), [event], renamed=renamed) is not None
 
 
 async def move(  # noqa: PLR0913 - what the record of a move says, each named by the caller

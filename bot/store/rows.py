@@ -78,6 +78,7 @@ def review_row(review: Review) -> dict[str, Any]:
         "why": review.why,
         "salt": review.salt,
         "requester": review.requester,
+        "renamed": review.renamed,
         "opened_at": review.opened_at,
         "delivered_at": review.delivered_at,
         "decide_by": review.decide_by,
@@ -111,6 +112,7 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         version=row.version,
         actions=tuple(actions),
         erased_at=row.erased_at,
+        renamed=row.renamed,
     )
 
 

@@ -42,7 +42,9 @@ async def settle(tx: Tx, review: Review, made: Settlement) -> Review | None:
     if made.to is ReviewState.DECIDED:
         await tx.conn.execute(update(actions).where(actions.c.review_id == review.id).values(outcome=None))
     await store_outcomes(tx, review.id, made.outcomes)
-    await _dispatch(tx, review.id, outcome=made.to.value, why=made.why)
+    # Sent again, it may become unknown again, and that is to be told again.
+    again = {"alarm": None, "alarmed_at": None} if made.to is ReviewState.DECIDED else {}
+    await _dispatch(tx, review.id, outcome=made.to.value, why=made.why, **again)
     return settled
 
 

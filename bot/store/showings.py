@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ScalarSelect, func, insert, select
+from sqlalchemy import ScalarSelect, bindparam, func, insert, select
 
 from bot.core.model import Offer, Showing
 from bot.store import audit
 from bot.store.engine import Tx
 from bot.store.rows import showing_of, showing_row
 from bot.store.tables import showings
+
+_SHOWING = select(showings).where(showings.c.id == bindparam("showing"))
 
 
 async def insert_showing(tx: Tx, showing: Showing) -> None:
@@ -48,7 +51,22 @@ def _next_number(message_id: str | None) -> int | ScalarSelect[Any]:
 
 async def load_showing(tx: Tx, showing_id: str) -> Showing | None:
     """One showing by the id that a button or a modal carried."""
-    row = (await tx.conn.execute(select(showings).where(showings.c.id == showing_id))).one_or_none()
+    row = (await tx.conn.execute(_SHOWING, {"showing": showing_id})).one_or_none()
+    return None if row is None else showing_of(row)
+
+
+async def load_showings(tx: Tx, ids: Sequence[str]) -> dict[str, Showing]:
+    """Several showings by their ids, as far as they are there."""
+    if not ids:
+        return {}
+    rows = await tx.conn.execute(select(showings).where(showings.c.id.in_(ids)))
+    return {row.id: showing_of(row) for row in rows}
+
+
+async def last_of_all(tx: Tx, review_id: str, user: str) -> Showing | None:
+    """The view of all calls of a review that this person was shown last."""
+    here = (showings.c.review_id == review_id) & (showings.c.user_id == user) & showings.c.position.is_(None)
+    row = (await tx.conn.execute(select(showings).where(here).order_by(showings.c.at.desc()).limit(1))).one_or_none()
     return None if row is None else showing_of(row)
 
 
@@ -60,7 +78,8 @@ async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
 
 
 async def is_left(tx: Tx, showing: Showing) -> bool:
-    """Whether this person has been shown another page or call of the same review in a view since."""
-    since = (showings.c.review_id == showing.review_id) & (showings.c.user_id == showing.user)
-    later = await tx.conn.execute(select(showings.c.position, showings.c.page).where(since, showings.c.at > showing.at))
-    return any((row.position, row.page) != (showing.position, showing.page) for row in later)
+    """Whether this person has been shown another page of the same view since; what lies on top of it leaves it there."""
+    theirs = (showings.c.review_id == showing.review_id) & (showings.c.user_id == showing.user)
+    same = showings.c.position.is_not_distinct_from(showing.position)
+    since = theirs & same & (showings.c.at > showing.at) & (showings.c.page != showing.page)
+    return await tx.conn.scalar(select(showings.c.id).where(since).limit(1)) is not None

@@ -37,7 +37,7 @@ reviews = Table(
     *texts("shape state"),
     *literals("why"),
     Column("salt", LargeBinary, nullable=False),
-    *texts("requester", null=True),
+    *texts("requester renamed", null=True),
     *times("opened_at"),
     *times("delivered_at decide_by settled_at erased_at", null=True),
     *texts("response_schema", null=True),
@@ -151,6 +151,25 @@ dispatches = Table(
     partial("uq_dispatches_thread", "server_url", "thread_id", where=LIVE_DISPATCH, unique=True),
     partial("ix_dispatches_lease", "lease_until", where=LIVE_DISPATCH),
     Index("ix_dispatches_tenant", "tenant", "claimed_at"),
+)
+
+# Closed dispatches whose thread is to be looked at once more; a row is gone when that is done.
+lookbacks = Table(
+    "lookbacks",
+    metadata,
+    Column("dispatch_id", Text, ForeignKey("dispatches.id"), primary_key=True),
+    *times("look_at"),
+    Index("ix_lookbacks_at", "look_at"),
+)
+
+# What is known of one attempt of a dispatch: an assistant of its own, or that no copy of it can run.
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("dispatch_id", Text, ForeignKey("dispatches.id"), primary_key=True),
+    Column("attempt", Integer, primary_key=True, autoincrement=False),
+    *texts("assistant_id", null=True),
+    *flags("dead"),
 )
 
 messages = Table(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, select, update
+from sqlalchemy import BigInteger, ColumnElement, Update, and_, bindparam, case, select, update
 
 from bot.core.model import Review, ReviewState
 from bot.core.review import TERMINAL, check
@@ -18,11 +18,32 @@ from bot.store import audit
 from bot.store.engine import Tx
 from bot.store.tables import messages, reviews
 
+_DISPATCHED = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED})
 _AT_ONCE = frozenset({ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.UNKNOWN})
 
 # A state on the way to an outcome is drawn only if it lasts longer than this: most pass before anybody could read it.
 QUIET_MS = 3_000
 UNDER_WAY = frozenset({ReviewState.DECIDED, ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT})
+
+# Made once: to build a statement costs as much as to send it. What is set comes with the parameters.
+_AT = update(reviews).where(
+    reviews.c.id == bindparam("at_id"),
+    reviews.c.state == bindparam("at_state"),
+    reviews.c.version == bindparam("at_version"),
+)
+
+
+def _drawn_anew(*, later: bool) -> Update:
+    behind = messages.c.wanted > messages.c.shown
+    kept = behind if later else and_(behind, messages.c.last_error != "")
+    waited = case((kept, messages.c.next_try_at), else_=bindparam("due", type_=BigInteger))
+    return update(messages).values(wanted=messages.c.wanted + 1, next_try_at=waited)
+
+
+_MESSAGES = {later: _drawn_anew(later=later) for later in (False, True)}
+_ITS_MESSAGES = {
+    later: drawn.where(messages.c.review_id == bindparam("of_review")) for later, drawn in _MESSAGES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +92,8 @@ async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
         changes["next_try_at"] = tx.now if move.next_try_at is None else move.next_try_at
     if not await _change(tx, at, changes):
         return None
+    if move.to in _DISPATCHED and changes["next_try_at"] <= tx.now:
+        tx.wakes.add("dispatch")
     await want_redraw(tx, at.id, state=move.to)
     content = {"from": at.state.value, "why": move.why, **(move.content or {})}
     event = audit.Event(at.tenant, f"review.{move.to.value}", at.id, None, move.actor, content)
@@ -78,25 +101,37 @@ async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
     return moved
 
 
-async def revise(tx: Tx, at: Standing, events: Sequence[audit.Event]) -> Standing | None:
-    """Count and record one change that moves no state; None if the review moved meanwhile."""
-    if not await _change(tx, at, {"version": at.version + 1}):
+async def revise(tx: Tx, at: Standing, events: Sequence[audit.Event], **changes: Any) -> Standing | None:
+    """Count and record one change that moves no state, of these columns too; None if the review moved meanwhile."""
+    if not await _change(tx, at, {"version": at.version + 1, **changes}):
         return None
     await want_redraw(tx, at.id)
     await audit.record_all(tx, events)
     return replace(at, version=at.version + 1)
 
 
+async def remark(
+    tx: Tx, at: Standing, *, why: str, actor: str = audit.PLACET, content: Mapping[str, Any] | None = None
+) -> Standing | None:
+    """Say something else of a review that stays where it is; None if it moved meanwhile."""
+    if not await _change(tx, at, {"version": at.version + 1, "why": why}):
+        return None
+    await want_redraw(tx, at.id)
+    told = {"why": why, **(content or {})}
+    await audit.record(tx, tenant=at.tenant, kind="review.remarked", review_id=at.id, actor=actor, content=told)
+    return replace(at, version=at.version + 1)
+
+
 async def _change(tx: Tx, at: Standing, changes: Mapping[str, Any]) -> bool:
-    here = (reviews.c.id == at.id) & (reviews.c.state == at.state.value) & (reviews.c.version == at.version)
-    changed = await tx.conn.execute(update(reviews).where(here).values(**changes))
-    return changed.rowcount == 1
+    here = {"at_id": at.id, "at_state": at.state.value, "at_version": at.version}
+    return (await tx.conn.execute(_AT, {**here, **changes})).rowcount == 1
 
 
 async def want_redraw(tx: Tx, review_id: str, *, state: ReviewState | None = None) -> None:
     """Raise the wanted version of a review's messages; `state` sets how urgent they are, and whether they wait."""
     changes = {} if state is None else {"urgency": urgency(state)}
-    await redraw(tx, messages.c.review_id == review_id, later_ms=QUIET_MS if state in UNDER_WAY else 0, **changes)
+    later_ms = QUIET_MS if state in UNDER_WAY else 0
+    await _redraw(tx, _ITS_MESSAGES[later_ms > 0], later_ms, {"of_review": review_id, **changes})
 
 
 async def redraw(tx: Tx, which: ColumnElement[bool], *, later_ms: int = 0, **changes: Any) -> None:
@@ -104,11 +139,13 @@ async def redraw(tx: Tx, which: ColumnElement[bool], *, later_ms: int = 0, **cha
 
     A back-off after an error is left alone.
     """
-    behind = messages.c.wanted > messages.c.shown
-    kept = behind if later_ms else and_(behind, messages.c.last_error != "")
-    waited = case((kept, messages.c.next_try_at), else_=tx.now + later_ms)
-    wanted = {"wanted": messages.c.wanted + 1, "next_try_at": waited}
-    await tx.conn.execute(update(messages).where(which).values(**wanted, **changes))
+    await _redraw(tx, _MESSAGES[later_ms > 0].where(which), later_ms, changes)
+
+
+async def _redraw(tx: Tx, which: Update, later_ms: int, changes: Mapping[str, Any]) -> None:
+    if not later_ms:
+        tx.wakes.add("messages")
+    await tx.conn.execute(which, {"due": tx.now + later_ms, **changes})
 
 
 def urgency(state: ReviewState) -> int:

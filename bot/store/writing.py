@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Table, text
+from sqlalchemy import ClauseElement, Table, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.store.address import POSTGRESQL
@@ -14,12 +15,19 @@ from bot.store.engine import Tx
 
 async def insert_once(tx: Tx, table: Table, row: Mapping[str, Any]) -> bool:
     """Insert, or leave what any unique index already holds and return False."""
-    made: postgresql.Insert | sqlite.Insert
-    if tx.dialect == POSTGRESQL:
-        made = postgresql.insert(table).values(**row).on_conflict_do_nothing()
-    else:
-        made = sqlite.insert(table).values(**row).on_conflict_do_nothing()
-    return (await tx.conn.execute(made)).rowcount == 1
+    made = _once(tx.dialect, table)
+    looked_up = {name: one for name, one in row.items() if isinstance(one, ClauseElement)}
+    if looked_up:
+        made = made.values(**looked_up)
+    plain = {name: one for name, one in row.items() if name not in looked_up}
+    return (await tx.conn.execute(made, plain)).rowcount == 1
+
+
+@cache
+def _once(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    if dialect == POSTGRESQL:
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
 
 
 async def upsert(tx: Tx, table: Table, row: Mapping[str, Any], *, keep: tuple[str, ...] = ()) -> None:

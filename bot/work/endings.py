@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-import structlog
-
-from bot.core.judge import Verdict, VerdictKind
+from bot.core.judge import POSSIBLY_TWICE, RACED_ALARM, Verdict, VerdictKind
 from bot.core.model import Outcome, ReviewState
 from bot.core.outcome import CallResult
-from bot.metrics import ALARMS
-
-log = structlog.get_logger("placet")
 
 # Of a review whose answer may have left us: its next state, and why.
 ENDINGS = MappingProxyType(
@@ -56,11 +51,11 @@ def outcomes_of(
     return told
 
 
-def why_of(verdict: Verdict, why: str, review_id: str) -> str:
-    """The reason code to store: an alarm, which is also logged and counted, goes before everything else."""
-    if not verdict.alarms:
-        return why
-    for alarm in verdict.alarms:
-        ALARMS.labels(kind=alarm).inc()
-    log.error("The tool may have run twice.", action="possibly_twice", review=review_id, runs=list(verdict.raced_by))
-    return verdict.alarms[0]
+def why_of(verdict: Verdict, why: str) -> str:
+    """The reason code to store: that it may have run twice, which was told when it was seen, goes before everything else."""
+    return alarm_why(verdict) if POSSIBLY_TWICE in verdict.alarms else why
+
+
+def alarm_why(verdict: Verdict) -> str:
+    """What the card says of a call that may have run twice: with whom it raced, if it was not our own second copy."""
+    return RACED_ALARM if verdict.raced_by else POSSIBLY_TWICE

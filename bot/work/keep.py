@@ -1,12 +1,13 @@
 """Keeping people known: whoever may decide a waiting review was read from Slack lately.
 
 Clicks read the tables only, and what is older than two minutes does not count there. While something waits, the reviewers
-named by the policy and the members of its groups are read about once a minute, oldest first, within a budget.
+and operators named by the policy and the members of its groups are read about once a minute, oldest first, within a budget.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.authority import groups_of_policy
@@ -38,9 +39,10 @@ class Keeper:
             waiting = [
                 tenant for tenant in in_force.tenants() if await reviews.list_pending(tx, tenant=tenant.name, limit=1)
             ]
-        return any([await self.refresh(tenant) for tenant in waiting])
+            operators = in_force.policy.operators if in_force.policy else ()
+        return any([await self.refresh(tenant, operators) for tenant in waiting])
 
-    async def refresh(self, tenant: TenantPolicy) -> bool:
+    async def refresh(self, tenant: TenantPolicy, operators: Collection[str] = ()) -> bool:
         """Read the tenant's groups and then its reviewers, as far as they are due. Answers whether some are left.
 
         Also asked before a card is posted: nobody should press a button and hear that they are not known yet.
@@ -50,7 +52,7 @@ class Keeper:
         for group in groups:
             await self._quietly_group(group)
         async with self.store.read() as tx:
-            due = await _due_people(tx, tenant)
+            due = await _due_people(tx, tenant, operators)
         for who in due[:PEOPLE_A_ROUND]:
             await self._quietly_user(who)
         return len(due) > PEOPLE_A_ROUND
@@ -71,9 +73,9 @@ async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[Who]:
     return [Who(team, group) for group, as_of in sorted(ages.items()) if as_of < tx.now - REFRESH_MS]
 
 
-async def _due_people(tx: Tx, tenant: TenantPolicy) -> list[Who]:
+async def _due_people(tx: Tx, tenant: TenantPolicy, operators: Collection[str]) -> list[Who]:
     team = tenant.slack_team
-    users = {rule.user for rule in tenant.reviewers if rule.user}
+    users = {*operators, *(rule.user for rule in tenant.reviewers if rule.user)}
     for group in groups_of_policy(tenant):
         users |= await people.members_of(tx, team, group)
     ages: list[tuple[int, str]] = []

@@ -48,7 +48,9 @@ class Loop:
                 continue
             pause = min(self._every * 2**self._failures, LONGEST_PAUSE_S) if self._failures else self._every
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), pause)
+                # Not `wait_for`: on Python 3.11 that swallows a cancellation that comes with the wake-up.
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
 
     async def _guarded(self) -> bool:
         try:

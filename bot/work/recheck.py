@@ -18,6 +18,7 @@ from bot.core.quorum import RUNS_THE_TOOL, enough, stand_behind
 from bot.errors import AgentError
 from bot.policies import InForce
 from bot.slack.people import CannotTell
+from bot.store.reviews import Held
 
 WAIT_MS = 5_000
 
@@ -71,7 +72,7 @@ class End:
 Rechecked = Holds | Void | Wait | End
 
 
-def moved(review: Review, tenant: TenantPolicy) -> bool:
+def moved(review: Review | Held, tenant: TenantPolicy) -> bool:
     """Whether the policy now points somewhere else than the review's answer would go."""
     agent, target = tenant.agent, review.target
     same_place = (agent.url, agent.kind) == (target.url, target.kind)

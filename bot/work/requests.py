@@ -1,8 +1,8 @@
-"""What operators ask for on the command line, carried out by whoever serves.
+"""What operators ask for on the command line or in Slack, carried out by whoever serves.
 
 A request is a row; one replica takes it, does it and answers with one sentence. Doing it twice does no harm: each is
 conditional on the state that it wants to change. Who may ask is not judged here: on the command line that is whoever
-may read the database.
+may read the database, in Slack whom the policy names. Who asked in Slack is told there how it went.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ from typing import Any
 
 import structlog
 
+from blocks.limits import NOTICE_MODAL
+from blocks.words import quoted
 from bot.core.model import DecisionType, Outcome, Review, ReviewState
+from bot.core.operate import maybe_twice
 from bot.errors import PlacetError
 from bot.policies import Policies
 from bot.slack.drawing import decide_within
-from bot.store import dispatches, requests, reviews, tenants
-from bot.store.engine import Store
+from bot.store import dispatches, notices, requests, reviews, tenants
+from bot.store.engine import Store, Tx
 from bot.store.requests import Request
 from bot.store.settling import Settlement, open_held, settle
+from bot.store.transitions import remark, standing_of
+from bot.work.cancel import Canceller
 from bot.work.repair import Repairer, Told
 from bot.work.restore import Restorer
 from bot.work.unknown import Unknowns
@@ -46,6 +51,7 @@ class Hands:
 
     unknowns: Unknowns
     repairer: Repairer
+    canceller: Canceller
     restorer: Restorer
 
 
@@ -67,7 +73,8 @@ class Requests:
             return False
         told = await self._carried_out(request)
         async with self.store.begin() as tx:
-            await requests.answer(tx, request, answer=json.dumps({"ok": told.ok, "text": told.text}))
+            if await requests.answer(tx, request, answer=json.dumps({"ok": told.ok, "text": told.text})):
+                await _tell(tx, request, told)
         log.info("An operator's request was carried out.", action="request_done", kind=request.kind, ok=told.ok)
         self.changed()
         return True
@@ -79,6 +86,7 @@ class Requests:
             "settle": self._settle,
             "reopen": self._reopen,
             "repair": self._repair,
+            "cancel": self._cancel,
             "restore": self._restore,
         }
         carry_out = kinds.get(request.kind)
@@ -116,9 +124,11 @@ class Requests:
         review = await self._review(request)
         if isinstance(review, Told):
             return review
+        asked = json.loads(request.content)
+        if maybe_twice(review):
+            return await self._looked(review, asked, actor=request.asked_by)
         if review.state is not ReviewState.UNKNOWN:
             return Told(False, f"{review.id} is {review.state.value}, not unknown: there is nothing to settle.")
-        asked = json.loads(request.content)
         content = {"note": asked.get("note", ""), "as": asked.get("as")}
         made = await (self._executed(review) if asked.get("as") == EXECUTED else self._not_executed(review))
         made = Settlement(made.to, made.why, request.asked_by, made.outcomes, content)
@@ -127,6 +137,19 @@ class Requests:
         if settled is None:
             return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
         return Told(True, _settled_as(settled))
+
+    async def _looked(self, review: Review, asked: dict[str, Any], *, actor: str) -> Told:
+        """The end of an alarm: what stands as the outcome is the agent server's word, what was found is the note."""
+        if asked.get("as") != EXECUTED:
+            return Told(
+                False, f"The agent server shows what became of {review.id}: only --as {EXECUTED} is left to say."
+            )
+        content = {"note": asked.get("note", ""), "as": EXECUTED}
+        async with self.store.begin() as tx:
+            at = await remark(tx, standing_of(review), why="settled_twice", actor=actor, content=content)
+        if at is None:
+            return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
+        return Told(True, f"What you found about {review.id} is in the record.")
 
     async def _executed(self, review: Review) -> Settlement:
         """What the agent server already told stays; the rest is the operator's word."""
@@ -177,6 +200,14 @@ class Requests:
             tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
         return await self.hands.repairer.repair(review, tenant, actor=request.asked_by)
 
+    async def _cancel(self, request: Request) -> Told:
+        review = await self._review(request)
+        if isinstance(review, Told):
+            return review
+        async with self.store.read() as tx:
+            tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
+        return await self.hands.canceller.cancel(review, tenant, actor=request.asked_by)
+
     async def _restore(self, request: Request) -> Told:
         return await self.hands.restorer.run(actor=request.asked_by)
 
@@ -184,6 +215,22 @@ class Requests:
         async with self.store.read() as tx:
             review = await reviews.load_review(tx, request.review_id or "")
         return review or Told(False, f"There is no review {request.review_id}: `placet pending` lists what waits.")
+
+
+async def _tell(tx: Tx, request: Request, told: Told) -> None:
+    """The answer to who asked in Slack, where they asked; the command line reads the row."""
+    where = json.loads(request.content).get("tell")
+    if where is None or request.tenant is None:
+        return
+    await notices.add_notice(
+        tx,
+        tenant=request.tenant,
+        channel=where["channel"],
+        user=where["user"],
+        thread_ts=where["thread"],
+        text=quoted(told.text, NOTICE_MODAL),
+        key=f"answer:{request.id}",
+    )
 
 
 def _who(name: str) -> str:
@@ -205,6 +252,7 @@ def make_requests(watcher: Watcher, *, owner: str, hint: Callable[[str, str, str
     hands = Hands(
         Unknowns(store, policies, agents, changed),
         Repairer(store, agents, hint),
+        Canceller(store, agents),
         Restorer(store, policies, watcher),
     )
     return Requests(store, policies, owner, hands, changed)

@@ -13,7 +13,7 @@ from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
 from bot.policies import InForce, Policies
-from bot.store import reviews, tenants
+from bot.store import messages, reviews, tenants
 from bot.store.engine import Store
 from bot.store.settling import ask_anew
 from bot.work.recheck import moved
@@ -53,13 +53,16 @@ class Restorer:
         return await self._let_go(counted, actor)
 
     async def _ask_anew(self, held: list[Review], actor: str) -> None:
-        """Decisions that may have been taken back after the backup do not count; every card is drawn again."""
+        """Decisions that may have been taken back after the backup do not count, and every card is written anew.
+
+        Also one that looks as it should: its buttons may name a showing that the backup does not know.
+        """
         for review in held:
             async with self.store.begin() as tx:
                 current = await reviews.load_review(tx, review.id, lock=True)
                 if current is not None and current.state in UNSENT:
                     await ask_anew(tx, current, why="voided_restore", actor=actor)
-                await reviews.touch(tx, review.id)
+                await messages.doubt_all(tx, review.id)
 
     async def _read(self, tenant: TenantPolicy, held: list[Review], in_force: InForce) -> dict[str, str]:
         """Each thread once; what could not be read, and why."""

@@ -13,6 +13,7 @@ from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind, judge, needs_secon
 from bot.core.model import Review
 from bot.core.outcome import CallResult
 from bot.errors import AgentError, AgentUnreachable
+from bot.work.alarms import Alarm
 from bot.work.hold import Hold
 from bot.work.looking import observe, observe_state, results_of
 
@@ -26,6 +27,7 @@ class Sight:
         self._hold, self._review, self._client = hold, review, client
         self.last: Look | None = None
         self.results: tuple[CallResult | None, ...] = ()
+        self._alarmed: tuple[str, ...] = ()
 
     async def glance(self) -> Verdict | None:
         """One full look, judged; None when the server cannot be read now."""
@@ -41,7 +43,11 @@ class Sight:
             return None
         self.last = look
         self.results = results_of(self._review, look.state)
-        return judge(observe(self._review, self._hold.claim, look, history))
+        verdict = judge(observe(self._review, self._hold.claim, look, history))
+        if verdict.alarms and self._alarmed != verdict.alarms:
+            self._alarmed = verdict.alarms
+            await self._hold.alarm(Alarm.of(verdict))
+        return verdict
 
     def _needs_history(self, look: Look) -> bool:
         """Runs carry the mark; history is read only where a result stands without any run of ours."""
@@ -49,7 +55,10 @@ class Sight:
         return not ours and all(result is not None for result in results_of(self._review, look.state))
 
     async def quick(self) -> Verdict | None:
-        """One read of the state: enough when every call has the result that we sent for, and for nothing else."""
+        """One read of the state: enough when every call has the result that we sent for, and for nothing else.
+
+        Whether somebody else answered in the same moment does not show here; the thread is looked back at for that.
+        """
         try:
             state = await self._client.state(self._review.thread_id)
         except AgentError:

@@ -14,6 +14,7 @@ from bot.core.model import ReviewState
 from bot.store import decisions, reviews
 from bot.store.engine import Store
 from bot.store.expiry import near_expiry
+from bot.store.refusals import any_over, close_refusals
 
 BATCH = 100
 
@@ -42,6 +43,8 @@ class Sweeper:
                 if review is not None and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
                     await reviews.move(tx, review, ReviewState.EXPIRED)
             await decisions.purge_answers(tx)
+            if await any_over(tx):
+                await close_refusals(tx, limit=BATCH)
         return len(due)
 
     async def _redraw(self) -> int:

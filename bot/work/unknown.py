@@ -1,7 +1,7 @@
 """Unknown outcomes, looked at again on a schedule: sent once, never sent again, settled by what the thread shows.
 
-The first look at each also raises its alarm, once: in the log, in a counter, and beside the card. What a look proves is
-judged where every look is; here only a verdict that ends the matter moves the review.
+The first look at each also raises its alarm, once. What a look proves is judged where every look is; here only a verdict
+that ends the matter moves the review.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from blocks import reasons
 from bot.agent.pool import Agents
-from bot.core.decision import UnsendableAnswer, rejections
 from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind, judge
 from bot.core.model import Outcome, Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
-from bot.metrics import ALARMS
 from bot.policies import InForce, Policies
-from bot.store import dispatches, messages, notices, reviews
+from bot.store import dispatches, reviews
 from bot.store.dispatches import Claim
-from bot.store.engine import Store, Tx
+from bot.store.engine import Store
+from bot.store.lookbacks import look_back
 from bot.store.settling import Settlement, settle
-from bot.work.endings import ENDINGS
+from bot.work.alarms import Alarm, raise_once
+from bot.work.endings import ENDINGS, why_of
 from bot.work.looking import observe, results_of
+from bot.work.sent import as_sent
 
 log = structlog.get_logger("placet")
 EVERY_MS = 60_000
 BATCH = 20
-ALARM = "unknown"
+ALARM = Alarm(dispatches.UNKNOWN_ALARM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Unknowns:
         tenant = in_force.tenant(claim.tenant)
         async with self.store.begin() as tx:
             review = await reviews.load_review(tx, claim.review_id)
-            if review is not None and await dispatches.raise_alarm(tx, claim, alarm=ALARM):
-                await _alarm(tx, review, tenant)
+            if review is not None:
+                await raise_once(tx, claim, ALARM, in_force)
         if review is None or tenant is None:
             return
         try:
@@ -66,7 +66,7 @@ class Unknowns:
         except AgentError as exc:
             log.warning("An unknown outcome stays so.", action="agent_fault", review=review.id, fault=str(exc))
             return
-        if found is not None and await self._settled(review, found):
+        if found is not None and await self._settled(review, found, claim):
             self.changed()
 
     async def look(self, review: Review, claim: Claim, tenant: TenantPolicy) -> Settlement | None:
@@ -80,7 +80,9 @@ class Unknowns:
             if (await self._glance(review, claim, tenant))[0].kind is not first[0].kind:
                 return None
         outcomes = _outcomes(*first, expiry=claim.expiry)
-        return Settlement(*ending, outcomes=outcomes, content={"verdict": first[0].kind.value})
+        state, why = ending
+        content = {"verdict": first[0].kind.value}
+        return Settlement(state, why_of(first[0], why), outcomes=outcomes, content=content)
 
     async def waits(self, review: Review, claim: Claim, tenant: TenantPolicy) -> bool:
         """Whether the call still waits as it was shown, with no trace of an answer. Raises `AgentError`."""
@@ -90,7 +92,7 @@ class Unknowns:
         self, review: Review, claim: Claim, tenant: TenantPolicy
     ) -> tuple[Verdict, tuple[str | None, ...]]:
         client = self.agents.client(review.target, tenant)
-        review = _as_sent(review, claim)
+        review = as_sent(review, claim)
         look = await client.look(review.thread_id)
         results = results_of(review, look.state)
         ours = any(run.dispatch == claim.dispatch_id for run in look.runs)
@@ -101,22 +103,13 @@ class Unknowns:
         texts = tuple(result.text if result else None for result in results)
         return judge(observe(review, taken, look, history)), texts
 
-    async def _settled(self, review: Review, made: Settlement) -> bool:
+    async def _settled(self, review: Review, made: Settlement, claim: Claim) -> bool:
         async with self.store.begin() as tx:
             current = await reviews.load_review(tx, review.id, lock=True)
             if current is None or current.state is not ReviewState.UNKNOWN:
                 return False
+            await look_back(tx, claim.dispatch_id)
             return await settle(tx, current, made) is not None
-
-
-def _as_sent(review: Review, claim: Claim) -> Review:
-    """The review with the answer that left us: after its time was up that was a rejection of everything."""
-    if not claim.expiry:
-        return review
-    try:
-        return rejections(review)
-    except UnsendableAnswer:
-        return review
 
 
 def _outcomes(
@@ -128,21 +121,3 @@ def _outcomes(
 
 def _named(outcome: Outcome, *, expiry: bool) -> Outcome:
     return Outcome.EXPIRED if expiry and outcome is Outcome.REJECTED else outcome
-
-
-async def _alarm(tx: Tx, review: Review, tenant: TenantPolicy | None) -> None:
-    """Say once that somebody must look."""
-    ALARMS.labels(kind=ALARM).inc()
-    log.error("Nobody can tell whether a call ran.", action="unknown_outcome", review=review.id, why=review.why)
-    if tenant is None:
-        return
-    cards = await messages.messages_of(tx, review.id)
-    await notices.add_notice(
-        tx,
-        tenant=review.tenant,
-        channel=cards[0].channel if cards else tenant.slack_channel,
-        user=None,
-        thread_ts=cards[0].ts if cards else None,
-        text=reasons.UNKNOWN_ALARM.format(review=review.id),
-        key=f"{ALARM}:{review.id}",
-    )

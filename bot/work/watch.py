@@ -8,9 +8,8 @@ list. Hints from outside only say "read this one now". This module must not know
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
 
@@ -18,13 +17,14 @@ from bot.agent.client import AgentClient
 from bot.agent.pool import Agents, target_of
 from bot.agent.sync import Sighting, Synced, record_sighting
 from bot.agent.wire import ThreadRow
-from bot.core.model import Review, ReviewState, Target
+from bot.core.model import ReviewState, Target
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
 from bot.metrics import AGENT_READS
 from bot.policies import Policies
 from bot.store import reviews
 from bot.store.engine import Store
+from bot.store.reviews import Held
 from bot.work.loops import Tasks
 from bot.work.recheck import moved
 
@@ -71,6 +71,7 @@ class Watcher:
     _rounds: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _seen: dict[Key, Seen] = field(default_factory=dict)
     _next_poll: dict[str, float] = field(default_factory=dict)
+    _ailing: dict[tuple[str, str], str] = field(default_factory=dict)  # tenant, identity: the fault that was told
     _hints: dict[tuple[str, str, str], None] = field(default_factory=dict)  # tenant, identity, thread
 
     def hint(self, tenant: str, identity: str, thread_id: str) -> None:
@@ -110,52 +111,50 @@ class Watcher:
 
     async def _poll(self, tenant: TenantPolicy, version: int) -> None:
         async with self.store.read() as tx:
-            held = await reviews.live_reviews(tx, tenant=tenant.name)
+            held = await reviews.held_reviews(tx, tenant=tenant.name)
         await self._supersede_moved(tenant, held)
         for identity in tenant.agent.polled:
             try:
                 await self._poll_identity(tenant, identity, held, version)
+                self._ailing.pop((tenant.name, identity), None)
             except AgentError as exc:
-                log.warning(
-                    "An agent server could not be read.", action="agent_fault", tenant=tenant.name, fault=str(exc)
-                )
+                self._tell_once(tenant.name, identity, str(exc))
         for identity, threads in _of_others(tenant, held).items():
             due = [thread for thread in threads if self._due((tenant.agent.url, identity, thread))]
             await self._guarded(tenant, identity, due, version)
 
-    async def _poll_identity(self, tenant: TenantPolicy, identity: str, held: list[Review], version: int) -> None:
+    async def _poll_identity(self, tenant: TenantPolicy, identity: str, held: Sequence[Held], version: int) -> None:
         target = target_of(tenant, identity)
         client = self.agents.client(target, tenant)
-        listed: dict[str, ThreadRow] = {}
+        listed: dict[str, str] = {}  # when each was updated: of ten thousand, their metadata is not kept
         for status in LISTED:
             async for page in client.search_threads(status=status):
-                listed.update((row.thread_id, row) for row in page)
+                listed.update((row.thread_id, row.updated_at) for row in page)
         mine = {review.thread_id for review in held if review.target.identity == identity}
-        due = [
-            thread
-            for thread in {**dict.fromkeys(mine), **dict.fromkeys(listed)}
+        due = {
+            thread: listed.get(thread)
+            for thread in {**dict.fromkeys(mine), **listed}
             if self._wanted((target.url, identity, thread), listed.get(thread), held=thread in mine)
-        ]
-        post = Post(tenant, target, client, version)
-        await self._read_all([self._read(post, thread, row=listed.get(thread)) for thread in due], tenant)
+        }
+        await self._read_all(Post(tenant, target, client, version), due)
 
-    async def _read_all(self, readings: Sequence[Coroutine[Any, Any, None]], tenant: TenantPolicy) -> None:
+    async def _read_all(self, post: Post, due: Mapping[str, str | None]) -> None:
         """Several at once, so that a thousand waiting threads are not read one by one."""
-        gate = asyncio.Semaphore(AT_ONCE)
+        left, tenant = iter(due.items()), post.tenant.name
 
-        async def one(reading: Coroutine[Any, Any, None]) -> None:
-            async with gate:
+        async def reader() -> None:
+            for thread, listed_at in left:
                 try:
-                    await reading
+                    await self._read(post, thread, listed_at=listed_at)
                 except AgentError as exc:
-                    log.warning("A thread could not be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
+                    log.warning("A thread could not be read.", action="agent_fault", tenant=tenant, fault=str(exc))
 
-        await asyncio.gather(*(one(reading) for reading in readings))
+        await asyncio.gather(*(reader() for _ in range(min(AT_ONCE, len(due)))))
 
-    def _wanted(self, key: Key, row: ThreadRow | None, *, held: bool) -> bool:
+    def _wanted(self, key: Key, listed_at: str | None, *, held: bool) -> bool:
         """New, moved, missing while held open, or due for its slower re-reading."""
         seen = self._seen.get(key)
-        if seen is None or row is None or row.updated_at != seen.updated_at:
+        if seen is None or listed_at is None or listed_at != seen.updated_at:
             return True
         return held and self.clock() >= seen.next_read
 
@@ -169,6 +168,12 @@ class Watcher:
             if url == tenant.agent.url and seen.doubtful_since is not None and self._due((url, identity, thread)):
                 await self._guarded(tenant, identity, [thread], version)
 
+    def _tell_once(self, tenant: str, identity: str, fault: str) -> None:
+        """A server that stays away for an hour is one line, not one for each poll."""
+        if self._ailing.get((tenant, identity)) != fault:
+            self._ailing[tenant, identity] = fault
+            log.warning("An agent server could not be read.", action="agent_fault", tenant=tenant, fault=fault)
+
     async def _guarded(self, tenant: TenantPolicy, identity: str, threads: Sequence[str], version: int) -> None:
         target = target_of(tenant, identity)
         try:
@@ -176,9 +181,9 @@ class Watcher:
         except AgentError as exc:
             log.warning("A tenant's threads cannot be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
             return
-        await self._read_all([self._read(post, thread) for thread in threads], tenant)
+        await self._read_all(post, dict.fromkeys(threads))
 
-    async def _read(self, post: Post, thread_id: str, *, row: ThreadRow | None = None) -> None:
+    async def _read(self, post: Post, thread_id: str, *, listed_at: str | None = None) -> None:
         """Read state, then the thread's row, and record what they show."""
         began = await self.store.now()
         tenant, target, client = post.tenant, post.target, post.client
@@ -193,7 +198,7 @@ class Watcher:
         settled = seen.doubtful_since is not None and self.clock() - seen.doubtful_since >= SETTLED_S
         sighting = Sighting(target, fresh, state, began)
         synced = await record_sighting(self.store, tenant, sighting, policy_version=post.version, settled=settled)
-        self._note(seen, synced, fresh, listed_at=row.updated_at if row else fresh.updated_at)
+        self._note(seen, synced, fresh, listed_at=fresh.updated_at if listed_at is None else listed_at)
         if synced.opened or synced.closed:
             self.changed()
 
@@ -220,7 +225,7 @@ class Watcher:
         self._seen.pop((target.url, target.identity, thread_id), None)
         self.changed()
 
-    async def _supersede_moved(self, tenant: TenantPolicy, held: list[Review]) -> None:
+    async def _supersede_moved(self, tenant: TenantPolicy, held: Sequence[Held]) -> None:
         """Reviews whose answers would go elsewhere than the policy now says."""
         stale = [review for review in held if moved(review, tenant)]
         for review in stale:
@@ -237,7 +242,7 @@ class Watcher:
             self.changed()
 
 
-def _of_others(tenant: TenantPolicy, held: list[Review]) -> dict[str, list[str]]:
+def _of_others(tenant: TenantPolicy, held: Sequence[Held]) -> dict[str, list[str]]:
     """Threads held open for identities that are not polled: they came by hints and are read on our own schedule."""
     found: dict[str, list[str]] = {}
     for review in held:

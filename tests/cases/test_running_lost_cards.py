@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -111,6 +112,26 @@ async def test_case_071_a_post_whose_answer_was_lost_is_found_by_its_mark_and_no
         assert len(await calls(office, "chat.postMessage")) == 1
         assert card["metadata"]["event_type"]
         assert "u_4821" not in json.dumps(card["metadata"]), "everybody in the workspace can read metadata"
+
+
+async def test_case_071_of_two_posts_that_both_arrived_unheard_one_is_left(tmp_path):
+    async with office_in(tmp_path) as office:
+        await office.fault("chat.postMessage", drop="after")
+        thread = await office.propose("one")
+        await office.until(lambda: tried(office, thread), "the first attempt")
+        (lost,) = office.world.messages[CHANNEL].values()
+        office.world.put(replace(lost, ts=office.world.next_ts()))
+
+        office.advance(5_000)
+        await office.until(lambda: alone(office), "the other one to go")
+        await approve(office, ADA, await office.card("disable_user", button="decide.approve"))
+        await office.settled(thread)
+
+        assert office.ran(thread) == ["disable_user"]
+
+
+async def alone(office):
+    return len(await cards_of(office)) == 1
 
 
 async def test_case_071_where_the_history_may_not_be_read_a_card_twice_is_better_than_none(tmp_path):

@@ -73,6 +73,7 @@ async def test_what_a_settled_review_was_about_is_erased_from_every_table(store:
     assert await erase(store) == 0
 
     assert SECRET not in await everything(store)
+    assert review.content_hash not in await everything(store)
     erased = await loaded(store, review.id)
     assert erased.erased_at is not None
     assert erased.salt == b""

@@ -1,16 +1,22 @@
 """What an auditor finds after somebody has had the table in hand, on both engines."""
 
+from hashlib import sha256
+
 import pytest
 from sqlalchemy import delete, insert, select, text, update
 
 from bot.core.chain import GENESIS, Head, head_mac
+from bot.core.digest import salted
+from bot.core.model import Review
 from bot.store import Store, audit
+from bot.store.decisions import record_approvals
+from bot.store.dispatches import arm
 from bot.store.registers import audit_events
-from bot.store.seal import head_of
-from bot.store.tables import decisions
+from bot.store.seal import events, head_of
+from bot.store.tables import approvals, decisions
 from bot.store.verify import Asked, GivenHead, Report, verify
 from bot.work.seal import Sealer
-from tests.store.made import decide_all, given_decided, given_review
+from tests.store.made import decide_all, given_claim, given_decided, given_review, loaded, make_decision
 
 pytestmark = pytest.mark.asyncio
 
@@ -229,6 +235,64 @@ async def test_a_decision_that_its_event_tells_differently_is_found(store: Store
     report = await checked(store)
 
     assert [(one.kind, one.review_id) for one in report.findings] == [("differs", review.id)]
+
+
+async def test_a_decision_on_record_that_is_gone_from_the_table_is_found(store: Store) -> None:
+    await given_record(store)
+    review = await given_decided(store)
+    await sealed(store)
+    await rewrite(store, delete(decisions).where(decisions.c.review_id == review.id))
+
+    report = await checked(store)
+
+    assert [(one.kind, one.review_id) for one in report.findings] == [("no_row", review.id)]
+
+
+async def given_approval(store: Store) -> Review:
+    """One approval of two, which decides nothing by itself."""
+    review = await given_review(store)
+    async with store.begin() as tx:
+        assert await record_approvals(tx, review, [make_decision(review)])
+    return review
+
+
+@pytest.mark.parametrize(
+    ("forged", "kind"),
+    [
+        (delete(audit_events).where(audit_events.c.kind == "approval.made"), "no_event"),
+        (update(approvals).values(user_id="U0EVE"), "differs"),
+        (update(approvals).values(digest="f" * 64), "differs"),
+        (delete(approvals), "no_row"),
+    ],
+)
+async def test_an_approval_and_its_event_must_bear_each_other_out(store: Store, forged, kind: str) -> None:
+    review = await given_approval(store)
+    await sealed(store)
+    assert (await checked(store)).holds
+    await rewrite(store, forged)
+
+    report = await checked(store)
+
+    assert (kind, review.id) in [(one.kind, one.review_id) for one in report.findings]
+
+
+async def test_no_hash_on_record_can_be_tested_with_a_guess_once_the_salt_is_gone(store: Store) -> None:
+    claim = await given_claim(store)
+    review = await loaded(store, claim.review_id)
+    bare = {review.content_hash, sha256(b"{}").hexdigest()}
+    async with store.begin() as tx:
+        assert await arm(tx, claim, body_hash=salted(review.salt, b"{}"))
+
+    recorded = "".join(one.content for one in await _all(store))
+
+    assert salted(review.salt, review.content_hash) in recorded
+    assert salted(review.salt, b"{}") in recorded
+    assert not [one for one in bare if one in recorded]
+
+
+async def _all(store: Store) -> list[audit.Recorded]:
+    async with store.read() as tx:
+        return [one async for page in events(tx) for one in page]
 
 
 async def test_a_heads_mac_is_held_against_the_secret_key(store: Store) -> None:

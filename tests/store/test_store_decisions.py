@@ -13,12 +13,14 @@ from bot.store.decisions import (
     history,
     insert_decisions,
     purge_answers,
+    record_approvals,
     remember_answer,
     void_decisions,
+    withdraw_approval,
 )
 from bot.store.reviews import load_review, move
 from bot.store.showings import insert_showing
-from tests.store.made import BOB, given_decided, given_review, kinds, loaded, make_decision, make_showing
+from tests.store.made import ADA, BOB, given_decided, given_review, kinds, loaded, make_decision, make_showing
 
 
 @pytest.mark.asyncio
@@ -194,3 +196,30 @@ async def test_answers_older_than_a_day_are_forgotten(store: Store) -> None:
 
     async with store.read() as tx:
         assert [await earlier_answer(tx, key) for key in ("old", "new")] == [None, "b"]
+
+
+@pytest.mark.asyncio
+async def test_an_approval_is_taken_back_alone_and_may_be_given_again(store: Store) -> None:
+    review = await given_review(store)
+    first, second = make_decision(review), make_decision(review, by=BOB, at=6)
+    async with store.begin() as tx:
+        both = await record_approvals(tx, review, [first, second])
+        assert both is not None
+        one = await withdraw_approval(tx, both, 0, ADA, why="taken_back")
+        assert one is not None
+        assert await withdraw_approval(tx, one, 0, ADA, why="taken_back") is None
+        again = await record_approvals(tx, one, [make_decision(review, at=7)])
+        assert await withdraw_approval(tx, both, 0, BOB, why="taken_back") is None  # what was read is too old
+
+    assert [made.by for made in one.actions[0].approvals] == [BOB]
+    assert again is not None
+    assert await loaded(store, review.id) == again
+    async with store.read() as tx:
+        events = await events_of(tx, review.id)
+    assert [event.kind for event in events] == [
+        "review.opened",
+        *["approval.made"] * 2,
+        "approval.voided",
+        "approval.made",
+    ]
+    assert json.loads(events[3].content) == {"approval": first.id, "why": "taken_back"}

@@ -23,6 +23,7 @@ from bot.store.dispatches import (
     set_alive,
     unknown_due,
 )
+from bot.store.lookbacks import FIRST_LOOK_MS, any_due, put_off, take_due
 from bot.store.reviews import load_review, move
 from bot.store.tables import reviews
 from bot.store.tenants import ALL, pause
@@ -385,3 +386,65 @@ async def test_an_alarm_is_raised_once(store: Store) -> None:
         assert not await raise_alarm(tx, sent, alarm="possibly_twice")
 
     assert (await kinds(store, sent.review_id)).count("dispatch.alarm") == 1
+
+
+@pytest.mark.asyncio
+async def test_an_unknown_that_turns_out_to_be_double_is_told_as_well_and_not_the_other_way_round(store: Store) -> None:
+    sent = await _sent(store)
+
+    async with store.begin() as tx:
+        raised = [
+            await raise_alarm(tx, sent, alarm=alarm)
+            for alarm in ("unknown", "unknown", "possibly_twice", "raced", "unknown")
+        ]
+
+    assert raised == [True, False, True, False, False]
+
+
+# -- looking back
+
+
+@pytest.mark.asyncio
+async def test_a_closed_dispatch_is_looked_back_at_by_one_worker_a_second_later(store: Store, replica: Store) -> None:
+    sent = await _sent(store)
+    assert await _close(store, sent, ReviewState.RESUMED)
+    async with store.read() as tx:
+        early = await any_due(tx)
+    store.offset_ms = replica.offset_ms = FIRST_LOOK_MS
+    async with store.read() as tx:
+        assert await any_due(tx)
+
+    async with store.begin() as tx:
+        (due,) = await take_due(tx, lease_ms=60_000, limit=5)
+    async with replica.begin() as tx:
+        other = await take_due(tx, lease_ms=60_000, limit=5)
+
+    assert (early, other) == (False, [])
+    assert (due.claim.dispatch_id, due.alarm) == (sent.dispatch_id, None)
+
+
+@pytest.mark.asyncio
+async def test_a_look_back_that_could_not_be_made_is_made_later_and_one_that_is_done_is_gone(store: Store) -> None:
+    first, second = await _sent(store), await _sent(store)
+    for one in (first, second):
+        assert await _close(store, one, ReviewState.SUPERSEDED)
+    store.offset_ms = FIRST_LOOK_MS
+    async with store.begin() as tx:
+        await take_due(tx, lease_ms=60_000, limit=5)
+        await put_off(tx, {first.dispatch_id: 5_000}, [second.dispatch_id])
+
+    store.offset_ms += 5_000
+    async with store.begin() as tx:
+        again = await take_due(tx, lease_ms=60_000, limit=5)
+
+    assert [due.claim.dispatch_id for due in again] == [first.dispatch_id]
+
+
+@pytest.mark.asyncio
+async def test_an_unknown_outcome_is_not_looked_back_at_but_looked_at_on_its_own_schedule(store: Store) -> None:
+    assert await _close(store, await _sent(store), ReviewState.UNKNOWN)
+    store.offset_ms = FIRST_LOOK_MS
+
+    async with store.begin() as tx:
+        assert await take_due(tx, lease_ms=1, limit=5) == []
+        assert await unknown_due(tx, every_ms=1, limit=5)

@@ -7,6 +7,7 @@ from bot.store import Store
 from bot.store.messages import (
     Message,
     claim_messages,
+    doubt_all,
     failed,
     gone,
     load_message,
@@ -173,6 +174,16 @@ async def test_a_message_with_nothing_new_to_show_is_caught_up_without_an_event(
 
     assert await _claim(store) == []
     assert await kinds(store, message.review_id) == before
+
+
+@pytest.mark.asyncio
+async def test_a_message_in_doubt_is_written_anew_though_it_shows_what_it_should(store: Store) -> None:
+    message = await _given_posted(store)
+    async with store.begin() as tx:
+        await doubt_all(tx, message.review_id)
+
+    (again,) = await _claim(store)
+    assert (again.ts, again.content_key) == (message.ts, None)
 
 
 @pytest.mark.asyncio

@@ -7,7 +7,14 @@ import pytest
 from bot.core.model import Offer, ShowingKind
 from bot.store import Store
 from bot.store.audit import events_of
-from bot.store.showings import insert_showing, latest_showing, load_showing
+from bot.store.showings import (
+    insert_showing,
+    is_left,
+    last_of_all,
+    latest_showing,
+    load_showing,
+    load_showings,
+)
 from tests.store.made import BOTH, given_review, make_showing
 
 
@@ -57,3 +64,40 @@ async def test_the_later_of_two_showings_in_one_millisecond_is_the_latest(store:
     assert latest is not None
     assert latest.id == made[-1].id
     assert latest.at > 0
+
+
+@pytest.mark.asyncio
+async def test_a_view_is_left_for_another_page_of_it_and_not_for_what_lies_on_top(store: Store) -> None:
+    review = await given_review(store, actions=2)
+    listed = make_showing(review, None, kind=ShowingKind.MODAL, user="U0ADA", at=1_000)
+    later = [
+        make_showing(review, 0, kind=ShowingKind.MODAL, user="U0ADA", page=1, at=1_001),
+        make_showing(review, None, kind=ShowingKind.MODAL, user="U0BEN", page=1, at=1_001),
+        make_showing(review, None, kind=ShowingKind.MODAL, user="U0ADA", page=0, at=1_001),
+    ]
+    async with store.begin() as tx:
+        for one in (listed, *later):
+            await insert_showing(tx, one)
+        assert not await is_left(tx, listed)
+
+        await insert_showing(tx, make_showing(review, None, kind=ShowingKind.MODAL, user="U0ADA", page=1, at=1_002))
+        assert await is_left(tx, listed)
+
+
+@pytest.mark.asyncio
+async def test_the_view_of_all_calls_that_a_person_was_shown_last_is_found_behind_views_of_single_calls(
+    store: Store,
+) -> None:
+    review = await given_review(store, actions=2)
+    first, second = (
+        make_showing(review, None, kind=ShowingKind.MODAL, user="U0ADA", page=page, at=1_000 + page) for page in (0, 1)
+    )
+    single = make_showing(review, 1, kind=ShowingKind.MODAL, user="U0ADA", at=1_005)
+    async with store.begin() as tx:
+        for one in (first, second, single, make_showing(review, None, message_id="m_1", at=1_006)):
+            await insert_showing(tx, one)
+
+        assert await last_of_all(tx, review.id, "U0ADA") == second
+        assert await last_of_all(tx, review.id, "U0BEN") is None
+        assert await load_showings(tx, [first.id, single.id, "s_gone"]) == {first.id: first, single.id: single}
+        assert await load_showings(tx, []) == {}

@@ -1,0 +1,204 @@
+"""What operators ask for from Slack: a menu on the card, a window that asks whether it is meant, a request.
+
+Carried out is nothing here: a confirmed wish becomes the same row that the command line leaves, and whoever serves it tells
+the operator how it went. Everybody sees the menu; who may use it is asked of the policy at the press and at the submission.
+This module must not know how a review is repaired, settled or reopened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from blocks import ids
+from blocks import words_operators as words
+from blocks.modals import notice_modal
+from blocks.notices import refusal_plain, refusal_text
+from blocks.operating import operation_modal
+from bot.authority import FRESH_MS, known_account
+from bot.core.decide import Refusal, Refused
+from bot.core.model import Review, Showing
+from bot.core.operate import maybe_twice, operations
+from bot.core.policy import TenantPolicy, may_operate
+from bot.errors import SlackError
+from bot.metrics import REFUSALS
+from bot.policies import Policies
+from bot.slack import api
+from bot.slack.payloads import Click, MalformedPayload, Presser, Submission, View, parse_click, parse_submission
+from bot.slack.people import Clients, PeopleReader
+from bot.slack.private import tell
+from bot.slack.views import TITLE
+from bot.store import audit, decisions, messages, requests, reviews, showings
+from bot.store.engine import Store, Tx
+from bot.store.refusals import PressRefused, record_refusal
+from bot.work.loops import Tasks
+
+log = structlog.get_logger("placet")
+CONFIRMED = re.compile(r"operate\.(repair|settle|cancel|reopen)")
+FOUND = frozenset(value for value, _ in words.FOUND_OPTIONS_PLAIN)
+
+Body = dict[str, Any]
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What an operator's wish rests on, once it is theirs to make."""
+
+    review: Review
+    showing: Showing
+    tenant: TenantPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Operating:
+    """What answers operators. `asked` hurries the reader of people on, `requested` the taker of requests."""
+
+    store: Store
+    policies: Policies
+    people: PeopleReader
+    clients: Clients
+    tasks: Tasks
+    asked: Callable[[], None]
+    requested: Callable[[], None]
+
+    def register(self, app: AsyncApp) -> None:
+        """Put the listeners on the app, before the ones that take anything."""
+        app.action(ids.OPERATE)(self.open)
+        app.view(CONFIRMED)(self.submit)
+
+    async def open(self, ack: AsyncAck, body: Body) -> None:
+        """Something was chosen in the menu: ask whether it is meant."""
+        try:
+            click = parse_click(body)
+        except MalformedPayload as exc:
+            log.warning("A malformed press was refused.", action="malformed", fault=str(exc))
+        else:
+            operation, showing = ids.decode_operation(click.chosen) or ("", "")
+            async with self.store.read() as tx:
+                ground = await self._ground(tx, click.presser, operation, showing)
+            work = self._refused(click, ground) if isinstance(ground, Refused) else self._show(click, operation, ground)
+            self.tasks.start(work, "open operator's view")
+        await ack()
+
+    async def submit(self, ack: AsyncAck, body: Body) -> None:
+        """It is meant: leave the request."""
+        try:
+            submission = parse_submission(body)
+        except MalformedPayload as exc:
+            log.warning("A malformed submission was refused.", action="malformed", fault=str(exc))
+            await ack()
+            return
+        await ack(**await self._submitted(submission))
+
+    async def _submitted(self, submission: Submission) -> Answer:
+        operation = submission.view.callback_id.removeprefix("operate.")
+        async with self.store.begin() as tx:
+            if await decisions.earlier_answer(tx, submission.content_key) is not None:
+                return {"response_action": "clear"}
+            ground = await self._ground(tx, submission.presser, operation, submission.view.showing_id)
+            if isinstance(ground, Refused):
+                await self._record(tx, submission.presser, submission.view.showing_id, ground)
+            else:
+                wish = _wish(operation, submission.view, twice=maybe_twice(ground.review))
+                if "errors" in wish:
+                    return {"response_action": "errors", **wish}
+                await self._ask(tx, submission, operation, ground, wish)
+        if isinstance(ground, Refused):
+            sentence = refusal_plain(ground.reason.value)
+            return {"response_action": "update", "view": notice_modal(TITLE, sentence).view}
+        self.requested()
+        return {"response_action": "clear"}
+
+    async def _ask(self, tx: Tx, submission: Submission, operation: str, ground: Ground, wish: dict[str, Any]) -> None:
+        who = submission.presser.who
+        card = await messages.load_message(tx, ground.showing.message_id or "")
+        root = await messages.load_message(tx, card.parent_id) if card and card.parent_id else None
+        told = {"user": who.user, "channel": card.channel if card else who.user, "thread": root and root.ts}
+        await decisions.remember_answer(tx, submission.content_key, "{}")
+        await requests.ask(
+            tx,
+            kind=operation,
+            by=audit.slack_actor(who),
+            tenant=ground.review.tenant,
+            review_id=ground.review.id,
+            content={**wish, "tell": told},
+        )
+
+    async def _ground(self, tx: Tx, presser: Presser, operation: str, showing_id: str) -> Ground | Refused:
+        """What is stored about it, or why this is not for this person to ask, or not now."""
+        showing = await showings.load_showing(tx, ids.decode_showing(showing_id) or "")
+        review = await reviews.load_review(tx, showing.review_id) if showing else None
+        if showing is None or review is None or showing.user not in (None, presser.user):
+            return Refused(Refusal.UNKNOWN_SHOWING)
+        in_force = await self.policies.in_force(tx)
+        tenant = in_force.tenant(review.tenant)
+        if tenant is None or in_force.policy is None:
+            return Refused(Refusal.GONE)
+        if presser.team != tenant.slack_team:
+            return Refused(Refusal.OTHER_WORKSPACE)
+        person = presser.judged(await known_account(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
+        verdict = may_operate(in_force.policy, tenant, person)
+        if not verdict.allowed:
+            return Refused(Refusal(verdict.why.value))
+        return Ground(review, showing, tenant) if operation in operations(review) else Refused(Refusal.STALE_SHOWING)
+
+    async def _show(self, click: Click, operation: str, ground: Ground) -> None:
+        client = self.clients(click.presser.team)
+        if client is None:
+            return
+        review = ground.review
+        tools = [action.tool for action in review.actions]
+        view = operation_modal(operation, showing=ground.showing.id, tools=tools, twice=maybe_twice(review))
+        try:
+            await api.call(client.views_open(trigger_id=click.trigger_id, view=view))
+        except SlackError as exc:
+            log.warning("A view could not be shown.", action="view_fault", fault=str(exc))
+            await self._told(click, Refused(Refusal.TOO_SLOW))
+
+    async def _refused(self, click: Click, refused: Refused) -> None:
+        """Nothing was asked for: into the record, and a private word."""
+        async with self.store.begin() as tx:
+            await self._record(tx, click.presser, (ids.decode_operation(click.chosen) or ("", ""))[1], refused)
+        await self._told(click, refused)
+
+    async def _told(self, click: Click, refused: Refused) -> None:
+        client = self.clients(click.presser.team)
+        if client is None:
+            return
+        try:
+            text = refusal_text(refused.reason.value)
+            user = click.presser.user
+            await tell(client, channel=click.channel, user=user, thread_ts=click.thread_ts, text=text)
+        except SlackError as exc:
+            log.warning("A private word could not be said.", action="slack_fault", fault=str(exc))
+
+    async def _record(self, tx: Tx, presser: Presser, showing_id: str, refused: Refused) -> None:
+        if refused.reason is Refusal.CANNOT_CONFIRM:
+            self.people.want(presser.who)
+            self.asked()
+        REFUSALS.labels(reason=refused.reason.value).inc()
+        showing = await showings.load_showing(tx, ids.decode_showing(showing_id) or "")
+        review = await reviews.load_review(tx, showing.review_id) if showing else None
+        tenant = review.tenant if review else audit.EVERYONE
+        content = {"showing": showing_id, "operation": True}
+        review_id = review.id if review else None
+        await record_refusal(tx, PressRefused(tenant, presser.who, refused.reason.value, review_id, None, content))
+
+
+def _wish(operation: str, view: View, *, twice: bool) -> dict[str, Any]:
+    """What was filled in, or the errors at what was not."""
+    if operation != "settle":
+        return {}
+    found, note = view.values.get(ids.FOUND), view.values.get(ids.NOTE)
+    errors = {}
+    if not twice and found not in FOUND:
+        errors[ids.FOUND] = words.SAY_WHAT_PLAIN
+    if not isinstance(note, str) or not note.strip():
+        errors[ids.NOTE] = words.SAY_HOW_PLAIN
+    return {"errors": errors} if errors else {"as": "executed" if twice else found, "note": note}

@@ -1,0 +1,68 @@
+"""Alarms: what a person must look at, said once, whoever sees it first and however often it is seen.
+
+The row of the dispatch decides who is first, in the transaction that also leaves the messages; so a crash neither loses an
+alarm nor doubles it. It is told where the card is, to each operator alone, in the log and in a counter. Whether there is
+reason for one is not judged here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from blocks import alarms as said
+from bot.core.judge import Verdict
+from bot.metrics import ALARMS
+from bot.policies import InForce
+from bot.store import dispatches, messages, notices
+from bot.store.claims import Claim
+from bot.store.engine import Tx
+
+log = structlog.get_logger("placet")
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Its kind (`unknown`, `possibly_twice`, `raced`), and the runs of others behind it."""
+
+    kind: str
+    runs: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Alarm:
+        """The gravest alarm of a verdict that has one."""
+        return cls(verdict.alarms[0], verdict.raced_by)
+
+
+async def raise_once(tx: Tx, claim: Claim, alarm: Alarm, in_force: InForce) -> bool:
+    """Tell everybody who must know; False where that was done before."""
+    if not await dispatches.raise_alarm(tx, claim, alarm=alarm.kind, runs=alarm.runs):
+        return False
+    ALARMS.labels(kind=alarm.kind).inc()
+    log.error(
+        "Somebody must look whether a call ran, and how often.",
+        action="alarm",
+        kind=alarm.kind,
+        review=claim.review_id,
+        runs=list(alarm.runs),
+    )
+    await _tell(tx, claim, alarm, in_force)
+    return True
+
+
+async def _tell(tx: Tx, claim: Claim, alarm: Alarm, in_force: InForce) -> None:
+    tenant = in_force.tenant(claim.tenant)
+    cards = await messages.messages_of(tx, claim.review_id)
+    channel = cards[0].channel if cards else tenant.slack_channel if tenant else None
+    if channel is None:
+        return
+    text = said.alarm_text(alarm.kind, review=claim.review_id, runs=alarm.runs)
+    key = f"{alarm.kind}:{claim.review_id}:{claim.attempt}"
+    thread = cards[0].ts if cards else None
+    await notices.add_notice(tx, tenant=claim.tenant, channel=channel, user=None, thread_ts=thread, text=text, key=key)
+    direct = said.operator_text(text, review=claim.review_id, tenant=claim.tenant, channel=channel)
+    for user in in_force.policy.operators if in_force.policy else ():
+        await notices.add_notice(
+            tx, tenant=claim.tenant, channel=user, user=None, thread_ts=None, text=direct, key=f"{key}:{user}"
+        )
