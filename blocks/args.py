@@ -21,12 +21,13 @@ from blocks.text import (
     weight,
     with_edges,
 )
-from blocks.tree import HIDDEN, Node, Pairs, Writer, mask, read_json, take
+from blocks.tree import HIDDEN, Node, Pairs, Writer, beginning, mask, read_json, take
 
 _LOOKS_LIKE_JSON: Final = re.compile(
     r'["\[{]|(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|null|-?NaN|-?Infinity)\Z'
 )
 JOINT: Final = 3
+_CHARACTERS: Final = 2  # of source text for one unit that may be shown: far more than a card needs
 
 
 class Shape(StrEnum):
@@ -96,22 +97,27 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Source text read once, with what is hidden already taken out. ``node`` is nothing where it is not JSON."""
+    """Source text read once, with what is hidden already taken out. ``node`` is nothing where it is not JSON.
+
+    ``cut``: the node is only a beginning, and what follows was not read.
+    """
 
     source: str | None
     shape: Shape
     node: Node = None
     masks: tuple[Mask, ...] = ()
+    cut: bool = False
 
 
-def parse(source: str | None, masks: Iterable[Mask] = ()) -> Parsed:
-    """Read source text; never raises, whatever the text is."""
+def parse(source: str | None, masks: Iterable[Mask] = (), *, reach: int | None = None) -> Parsed:
+    """Read source text; never raises, whatever the text is. With ``reach`` no more than so many units can show."""
     masks = tuple(masks)
     if source is None:
         return Parsed(None, Shape.MISSING, masks=masks)
     try:
-        node = read_json(source)
-        return Parsed(source, _shape(node), _masked(node, masks), masks)
+        begun = beginning(source, _CHARACTERS * reach) if reach is not None else None
+        node = read_json(source if begun is None else begun)
+        return Parsed(source, _shape(node), _masked(node, masks), masks, cut=begun is not None)
     except (ValueError, RecursionError):
         return Parsed(source, Shape.MALFORMED, masks=masks)
 
@@ -126,6 +132,11 @@ def read_arguments(parsed: Parsed, *, reach: int = limits.READ_PAGES) -> Argumen
         return _from_tree(parsed, parsed.source, reach)
     except ValueError:
         return _from_text(parsed, parsed.source, reach)
+
+
+def skimmed(source: str | None, masks: Iterable[Mask], *, reach: int = limits.READ_CARD) -> Arguments:
+    """Source text as rows, looked at no further than ``reach`` units need."""
+    return read_arguments(parse(source, masks, reach=reach), reach=reach)
 
 
 def value_text(text: str) -> str:
@@ -150,9 +161,11 @@ def one_line(parsed: Parsed, limit: int) -> tuple[str, bool]:
         return "", True
     if parsed.shape is not Shape.MALFORMED:
         try:
-            return take(_closed_up(Writer(limit).lines(parsed.node)), limit, joint="")
+            text, whole = take(_closed_up(Writer(limit).lines(parsed.node)), limit, joint="")
         except ValueError:
             pass
+        else:
+            return text, whole and not parsed.cut
     if parsed.masks:
         return HIDDEN, False
     return on_one_line(parsed.source[: limit + 1]), len(parsed.source) <= limit
@@ -173,7 +186,7 @@ def _masked(node: Node, masks: tuple[Mask, ...]) -> Node:
 
 def _from_tree(parsed: Parsed, source: str, reach: int) -> Arguments:
     rows: list[Row] = []
-    known = True
+    known = not parsed.cut
     for name, value in parsed.node if isinstance(parsed.node, Pairs) else [(None, parsed.node)]:
         if reach <= 0:
             known = False

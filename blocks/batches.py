@@ -6,11 +6,10 @@ view-model, and what was typed survives a redraw because its block_id stays the 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from blocks import call as said
-from blocks import forms, ids, kit, limits, rows, words
-from blocks.args import parse, read_arguments
+from blocks import diffs, forms, ids, kit, limits, reasons, rows, words
+from blocks.args import parse, read_arguments, skimmed
 from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.modals import banner_blocks
@@ -25,7 +24,7 @@ def batch_modal(batch: BatchView) -> RenderedView:
     page = min(max(batch.page, 0), total - 1)
     calls = batch.calls[page * limits.BATCH_CALLS : (page + 1) * limits.BATCH_CALLS]
     drafts = dict(batch.drafts)
-    parts = [_call(replace(said.in_private(call), typed=False), drafts.get(call.position, NO_DRAFT)) for call in calls]
+    parts = [_call(said.in_private(call), drafts.get(call.position, NO_DRAFT)) for call in calls]
     top = banner_blocks(batch.banner) + kit.context(_page_lines(page, total))
     blocks = [*top, *_joined([part for part, _ in parts]), *_back(batch, page)]
     title = words.TITLE_BATCH.format(calls=words.several(len(batch.calls), "call", "calls"))
@@ -43,16 +42,17 @@ def _call(call: CallView, draft: Draft) -> _Part:
     shown, complete = _what(call)
     if call.state is not CallState.WAITING:
         return [*shown, *kit.context(said.state_lines(call))], None
-    arguments = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_CARD)
+    arguments = skimmed(call.arguments, call.masks)
     offered = said.offers(call, arguments, complete=complete)
-    inputs = forms.decision_inputs(call, draft, offered) if offered else kit.context([words.NOTHING_OFFERED])
+    edit = _edit(call, draft) if "edit" in offered else []
+    inputs = forms.decision_inputs(call, draft, offered, edit=edit) if offered else kit.context([words.NOTHING_OFFERED])
     more = [] if complete else [_open(call)]
     blocks = [*shown, *kit.actions(more, ids.encode_place(ids.Place("r", call.position))), *inputs]
     return blocks, Offer(call.position, offered, complete=complete)
 
 
 def _what(call: CallView) -> tuple[list[Json], bool]:
-    arguments = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_CARD)
+    arguments = skimmed(call.arguments, call.masks)
     fitted = fit(arguments, limits.BATCH_ARGUMENTS)
     tool, whole = rows.tool_line(call.tool, limits.TOOL)
     number = words.CALL_OF.format(number=call.position + 1, total=call.total)
@@ -69,6 +69,23 @@ def _what(call: CallView) -> tuple[list[Json], bool]:
         *quote,
         *kit.context(lines),
     ], fitted.complete and whole
+
+
+def _edit(call: CallView, draft: Draft) -> list[Json]:
+    """What an edit that is kept changes, and the button that leads to its form."""
+    place = ids.encode_place(ids.Place("o", call.position))
+    if draft.kept is None:
+        button = kit.button(words.EDIT_FORM, ids.EDIT, call.showing)
+        return kit.context([reasons.EDIT_NOT_KEPT]) + kit.actions([button], place)
+    after = read_arguments(parse(draft.kept, draft.kept_masks))
+    changes = diffs.compare(read_arguments(parse(call.arguments, call.masks)), after)
+    changed = [change for change in changes if not change.is_same]
+    start = [kit.words(words.EDITED, bold=True)]
+    shown = kit.rich(diffs.change_elements(changed[: limits.CHANGES], limits.CHANGED_VALUE, start=start))
+    more = len(changed) - limits.CHANGES
+    note = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
+    button = kit.button(words.EDIT_FORM_AGAIN, ids.EDIT, call.showing)
+    return [shown, *kit.context(note), *kit.actions([button], place)]
 
 
 def _open(call: CallView) -> Json:

@@ -69,9 +69,13 @@ def size_line(fitted: Fit, template: str, *, known: bool) -> str:
     return template.format(shown=words.count(fitted.shown), total=total if known else words.ABOUT.format(count=total))
 
 
-def people_lines(call: CallView, *, with_digest: bool = True) -> list[str]:
-    """Who asked, where, who approved so far; until when, and the digest."""
-    asked = [words.ASKED_BY.format(who=words.mention(call.requester))]
+def people_lines(call: CallView, *, with_digest: bool = True, rings: bool = True) -> list[str]:
+    """Who asked, where, who approved so far; until when, and the digest.
+
+    A message that mentions somebody rings, and a card below a root would ring once more: there the bare id stands.
+    """
+    who = words.mention(call.requester) if rings or not call.requester else words.quoted(call.requester)
+    asked = [words.ASKED_BY.format(who=who)]
     if call.tenant:
         asked[0] += " " + words.IN_TENANT.format(tenant=words.named(call.tenant))
     if call.approvals_needed > 1:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from blocks import call as said
 from blocks import diffs, fallback, ids, kit, limits, rows, words
-from blocks.args import Arguments, parse, read_arguments
+from blocks.args import Arguments, parse, read_arguments, skimmed
 from blocks.fitting import Fit, fit, fit_card
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Rendered
+from blocks.operating import operator_menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def call_card(call: CallView) -> Rendered:
 def _look(call: CallView) -> _Sight:
     """Read what would run: after an edit, its final arguments."""
     final = call.decided.arguments if call.decided and said.is_edited(call) else call.arguments
-    parsed = parse(final, call.masks)
+    parsed = parse(final, call.masks, reach=limits.READ_CARD)
     arguments = read_arguments(parsed, reach=limits.READ_CARD)
     tool, tool_whole = rows.tool_line(call.tool, limits.TOOL)
     text, text_whole = fallback.card_text(call, parsed, arguments)
@@ -57,17 +58,21 @@ def _waiting(call: CallView, sight: _Sight) -> Rendered:
     offered = said.offers(call, sight.arguments, complete=sight.complete)
     notes = said.warnings(call, sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
     blocks = [kit.header(said.heading(call)), _what(sight), *_edited(call, sight), *_told(call), *kit.context(notes)]
-    blocks += kit.context(said.people_lines(call) + said.notice_lines(call) + said.mention_lines(call.mention))
+    blocks += kit.context(_people(call) + said.notice_lines(call) + said.mention_lines(call.mention))
     review = [] if sight.complete and not call.revealable else [_review(call, first=not sight.complete)]
-    blocks += kit.actions(review + said.buttons(call, sight.arguments, offered), "act")
+    blocks += kit.actions(review + said.buttons(call, sight.arguments, offered) + _back(call), "act")
     return Rendered(blocks, sight.text, complete=sight.complete, offered=offered)
+
+
+def _people(call: CallView) -> list[str]:
+    return said.people_lines(call, rings=call.total == 1)
 
 
 def _edited(call: CallView, sight: _Sight) -> list[Json]:
     """What somebody's edit changed, where it stands to be approved by more people."""
     if call.original is None:
         return []
-    changes = diffs.compare(read_arguments(parse(call.original, call.masks), reach=limits.READ_CARD), sight.arguments)
+    changes = diffs.compare(skimmed(call.original, call.masks), sight.arguments)
     changed = [change for change in changes if not change.is_same][: limits.CHANGES]
     start = [kit.words(words.EDITED, bold=True)]
     author = words.mention(call.approvals[0] if call.approvals else None)
@@ -78,19 +83,24 @@ def _edited(call: CallView, sight: _Sight) -> list[Json]:
 def _decided(call: CallView, sight: _Sight) -> Rendered:
     """Decided and not yet sent: the author may take it back, and a reviewer may still stop it."""
     offered = tuple(each for each in call.offered if each == "reject")
-    back = [kit.button(words.TAKE_BACK, ids.TAKE_BACK, call.showing)] if call.take_back else []
     settled = _settled(call, sight)
-    buttons = kit.actions(back + said.buttons(call, sight.arguments, offered), "act")
+    buttons = kit.actions(_back(call) + said.buttons(call, sight.arguments, offered), "act")
     return Rendered(settled.blocks + buttons, sight.text, complete=sight.complete, offered=offered)
+
+
+def _back(call: CallView) -> list[Json]:
+    """For whoever decided, or approved while others are missing: everybody sees it, and it takes back one's own only."""
+    return [kit.button(words.TAKE_BACK, ids.TAKE_BACK, call.showing)] if call.take_back else []
 
 
 def _settled(call: CallView, sight: _Sight) -> Rendered:
     blocks = [kit.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
     notes = said.warnings(call, sight.arguments) + _cut_note(sight)
     blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + _words_of_others(call)
-    blocks += kit.context(notes + said.people_lines(call))
+    blocks += kit.context(notes + _people(call))
     result = [kit.button(words.OPEN_RESULT, ids.RESULT, call.showing)] if call.has_result else []
-    return Rendered(blocks + kit.actions(result, "result"), sight.text, complete=sight.complete)
+    blocks += kit.actions(result, "result") + operator_menu(call.operate, call.showing)
+    return Rendered(blocks, sight.text, complete=sight.complete)
 
 
 def _what(sight: _Sight) -> Json:
@@ -103,7 +113,7 @@ def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
     """The arguments, and after an edit what it changed before what it left."""
     if not said.is_edited(call):
         return [_what(sight)]
-    proposed = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_CARD)
+    proposed = skimmed(call.arguments, call.masks)
     changes = diffs.compare(proposed, sight.arguments)
     changed = [change for change in changes if not change.is_same]
     start = [*sight.tool, kit.words("\n"), kit.words(words.EDITED, bold=True)]

@@ -5,45 +5,55 @@ arguments cannot be shown in full, there is no submit. It must not check whether
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from blocks import call as said
-from blocks import diffs, ids, kit, limits, rows, words
+from blocks import diffs, ids, kit, limits, reasons, rows, words
 from blocks.args import parse, read_arguments
 from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.modals import banner_blocks
 from blocks.models import CallView, Mask, Offer, RenderedView
 
+_APPROVE = (words.TITLE_CONFIRM, words.SUBMIT_CONFIRM, ids.CALLBACK_CONFIRM)
+_KEEP = (words.TITLE_KEEP, words.SUBMIT_KEEP, ids.CALLBACK_KEEP)
 
-def confirm_modal(  # noqa: PLR0913 - the parts of one showing, each named by the caller
-    call: CallView,
-    final: str,
-    *,
-    showing: str,
-    digest: str,
-    masks: Sequence[Mask] | None = None,
-    banner: str | None = None,
-) -> RenderedView:
-    """Shows the edit of ``call`` to ``final`` (source text) under the showing and digest of the final arguments.
 
-    ``masks``: what of ``final`` stays hidden, where that is not the same as of the call: what was typed is shown.
+@dataclass(frozen=True, slots=True)
+class Final:
+    """What an edit came to: source text and its shown digest.
+
+    ``masks``: what of it stays hidden, where that is not the same as of the call: what was typed is shown.
+    """
+
+    arguments: str
+    digest: str
+    masks: Sequence[Mask] | None = None
+
+
+def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in_batch: bool = False) -> RenderedView:
+    """Shows the edit of ``call`` under the digest of its final arguments, to be approved.
+
+    ``in_batch``: to be kept instead, until the decisions on all calls are sent.
     """
     call = said.in_private(call)
-    arguments = read_arguments(parse(final, call.masks if masks is None else masks))
+    arguments = read_arguments(parse(final.arguments, call.masks if final.masks is None else final.masks))
     fitted = fit(arguments, limits.CONFIRM_ARGUMENTS, most_rows=limits.CONFIRM_ROWS)
     changes = diffs.compare(read_arguments(parse(call.arguments, call.masks)), arguments)
     tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)
     complete = fitted.complete and whole and arguments.is_object
     note = rows.shape_note(arguments)
     start = [kit.words(words.WILL_RUN, bold=True), *([kit.words("\n"), *note] if note else [])]
-    lines = [*said.warnings(call, arguments), words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(digest)))]
+    exactly = words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(final.digest)))
+    lines = [*said.warnings(call, arguments), exactly, *([reasons.KEPT_UNTIL_SENT] if in_batch and complete else [])]
     if not fitted.complete:
         lines.insert(0, said.size_line(fitted, words.CONFIRM_CUT, known=arguments.known))
     blocks = [*banner_blocks(banner), kit.rich([kit.lines(tool)]), *_changes(changes)]
     blocks += [kit.rich(rows.row_elements(fitted.rows, start=start)), *kit.context(lines)]
-    blocks += kit.actions([kit.button(words.BACK_TO_EDIT, ids.EDIT_BACK, showing)], "back")
-    buttons = {"close": words.CANCEL} | ({"submit": words.SUBMIT_CONFIRM} if complete else {})
-    view = kit.modal(words.TITLE_CONFIRM, blocks, callback_id=ids.CALLBACK_CONFIRM, showing=showing, **buttons)
+    blocks += kit.actions([kit.button(words.BACK_TO_EDIT, ids.EDIT_BACK, call.showing)], "back")
+    title, submit, callback_id = _KEEP if in_batch else _APPROVE
+    buttons = {"close": words.CANCEL} | ({"submit": submit} if complete else {})
+    view = kit.modal(title, blocks, callback_id=callback_id, showing=call.showing, **buttons)
     return RenderedView(view, (Offer(call.position, ("edit",) if complete else (), complete=complete),))
 
 

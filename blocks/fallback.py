@@ -15,7 +15,7 @@ def card_text(call: CallView, parsed: Parsed, arguments: Arguments) -> tuple[str
     """The text of a card, and whether tool and arguments are in it in full."""
     read_out, whole, note = _read_out(parsed, arguments)
     tool, tool_whole = _tool(call, limits.TOOL)
-    parts = [_opening(call), words.FALLBACK_TOOL.format(tool=tool), *said.people_lines(call)[:1]]
+    parts = [_opening(call), words.FALLBACK_TOOL.format(tool=tool), *said.people_lines(call, rings=call.total == 1)[:1]]
     if call.state is CallState.WAITING and call.decide_by:
         parts.append(words.DECIDE_BY.format(when=words.moment(call.decide_by)))
     lines = [" ".join(_ended(part) for part in parts)]

@@ -5,6 +5,7 @@ typed. An input's label is the argument's name in literal display; what cannot b
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from blocks import ids, kit, limits, words
 from blocks.args import name_text, parse, value_text
@@ -12,6 +13,13 @@ from blocks.kit import Json
 from blocks.models import CallView, Draft, FieldView
 from blocks.text import cut_plain, on_one_line, units, weight
 from blocks.tree import Writer, take
+
+_HINTS: Final = {
+    "text": words.FIELD_TEXT,
+    "number": words.FIELD_NUMBER,
+    "json": words.FIELD_JSON,
+    "hidden": words.FIELD_HIDDEN,
+}
 
 
 def are_usable(fields: Sequence[FieldView]) -> bool:
@@ -33,7 +41,7 @@ def _field(call: CallView, draft: Draft, one: FieldView, typed: dict[int, str | 
     value = typed.get(one.index, initial)
     label = name_text(one.name)
     block_id = _block_id(call, draft, one.index)
-    hint = {"number": words.FIELD_NUMBER, "json": words.FIELD_JSON, "hidden": words.FIELD_HIDDEN}.get(one.kind)
+    hint = _HINTS.get(one.kind)
     more = {"hint": kit.plain(hint)} if hint else {}
     optional = one.kind in ("text", "hidden") or len(one.states) > 1
     blocks = [kit.field(block_id, label, _element(one, value, initial), optional=optional, **more)]

@@ -66,12 +66,15 @@ def choice_input(call: CallView, draft: Draft, offered: Sequence[str]) -> Json:
     return kit.field(block_id, label, element, dispatch_action=True)
 
 
-def decision_inputs(call: CallView, draft: Draft, offered: Sequence[str]) -> list[Json]:
-    """The radio buttons with the inputs that belong to what is chosen; the answer alone where nothing else is offered."""
+def decision_inputs(call: CallView, draft: Draft, offered: Sequence[str], *, edit: Sequence[Json]) -> list[Json]:
+    """The radio buttons with the inputs that belong to what is chosen; the answer alone where nothing else is offered.
+
+    ``edit``: what stands there when an edit is chosen; its form is a view of its own.
+    """
     if tuple(offered) == ("respond",):
         return [message_input(call, draft, "respond")]
     chosen = draft.decision if draft.decision in offered else None
-    more = edit_inputs(call, draft) if chosen == "edit" else []
+    more = list(edit) if chosen == "edit" else []
     if chosen in ("reject", "respond"):
         more = [message_input(call, draft, chosen)]
     return [choice_input(call, draft, offered), *more]

@@ -13,7 +13,7 @@ from blocks import ids, kit, words
 from blocks.cards import call_card
 from blocks.kit import Json
 from blocks.models import CallView, Offer
-from blocks.queue import tool_code
+from blocks.queue import more, tool_code
 
 CALLS: Final = 6
 MOST_BLOCKS: Final = 96
@@ -21,13 +21,17 @@ MOST_BLOCKS: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class HomeView:
-    """One person's tab: this page's calls and how many there are, what they decided lately, why there may be nothing."""
+    """One person's tab: this page's calls and how many there are, what they decided lately, why there may be nothing.
+
+    A call of ``lately`` without a decision is one that they approved and that waits for others.
+    """
 
     calls: tuple[CallView, ...]
     total: int
     page: int = 0
     lately: tuple[CallView, ...] = ()
     ask: str | None = None
+    looked_through: int | None = None  # there may be more: only so many were looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ def home_view(home: HomeView) -> RenderedHome:
         blocks.append(kit.section(home.ask))
     elif not home.total:
         blocks.append(kit.section(words.NOTHING_MORE))
+    blocks += more(home.looked_through)
     offers: list[Offer] = []
     for number, call in enumerate(home.calls):
         rendered = call_card(call)
@@ -89,7 +94,8 @@ def _lately(calls: Sequence[CallView]) -> list[Json]:
 
 
 def _done(call: CallView) -> list[Json]:
-    done = words.DONE.get(call.decided.decision, "") if call.decided else ""
+    waits = words.APPROVED_OF.format(has=len(call.approvals), needed=call.approvals_needed)
+    done = words.DONE.get(call.decided.decision, "") if call.decided else waits
     return [
         kit.words(f"{words.STATE_WORDS[call.state]}  ", italic=True),
         kit.words(f"{done}  "),

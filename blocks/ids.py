@@ -23,6 +23,7 @@ TAKE_BACK: Final = "decision.take_back"
 HOME_PAGE: Final = "home.page"
 REVEAL: Final = "review.reveal"
 RESULT: Final = "result.open"
+OPERATE: Final = "operate"
 
 # Elements inside inputs. Only the first sends a payload of its own, when a decision is chosen.
 CHOICE: Final = "decision"
@@ -39,14 +40,22 @@ CALLBACK_CONFIRM: Final = "edit.confirm"
 CALLBACK_REVIEW: Final = "review"
 CALLBACK_REVEALED: Final = "review.revealed"
 CALLBACK_BATCH: Final = "batch"
+CALLBACK_BATCH_EDIT: Final = "batch.edit"
+CALLBACK_KEEP: Final = "batch.keep"
 CALLBACK_NOTICE: Final = "notice"
+CALLBACK_RESULT: Final = "result"
+
+OPERATIONS: Final = ("repair", "settle", "cancel", "reopen")
+CALLBACKS_OPERATE: Final = {name: f"operate.{name}" for name in OPERATIONS}
+FOUND: Final = "operate.found"
+NOTE: Final = "operate.note"
 
 DECISIONS: Final = ("approve", "edit", "reject", "respond")
 ACTIONS: Final = {"approve": APPROVE, "edit": EDIT, "reject": REJECT, "respond": RESPOND}
 
 _SHOWING: Final = re.compile(r"s_[a-z0-9]{26}")
 _PLACE: Final = re.compile(
-    r"(?P<kind>[demfr])\.(?P<position>\d{1,4})(?:\.(?P<field>\d{1,4}))?(?:\.r(?P<revision>\d{1,6}))?"
+    r"(?P<kind>[demfor])\.(?P<position>\d{1,4})(?:\.(?P<field>\d{1,4}))?(?:\.r(?P<revision>\d{1,6}))?"
 )
 _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 
@@ -56,7 +65,7 @@ class Place:
     """Where an input or button stands: its kind, the call's position, and for inputs the draft's revision.
 
     Kinds: ``d`` the decision's radio buttons, ``m`` reason or answer, ``e`` edited JSON, ``f`` one typed field (with
-    ``field``), ``r`` a button that opens one call of a batch. A new revision makes Slack drop what was typed.
+    ``field``), ``r`` a button that opens one call of a batch, ``o`` one that opens the form of its edit. A new revision makes Slack drop what was typed.
     """
 
     kind: str
@@ -95,6 +104,17 @@ def decode_decision(action_id: str) -> str | None:
     """``decide.approve`` → ``approve``; ``None`` for an action that decides nothing."""
     kind, _, decision = action_id.partition(".")
     return decision if kind == "decide" and decision in DECISIONS else None
+
+
+def encode_operation(operation: str, showing: str) -> str:
+    """The value of a choice in the operators' menu: ``repair:s_…``."""
+    return f"{operation}:{showing}"
+
+
+def decode_operation(value: object) -> tuple[str, str] | None:
+    """The operation and the showing that such a value names, or ``None`` for any other."""
+    operation, _, showing = value.partition(":") if isinstance(value, str) else ("", "", "")
+    return (operation, showing) if operation in OPERATIONS and decode_showing(showing) else None
 
 
 def is_user(user: str | None) -> bool:

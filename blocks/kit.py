@@ -98,6 +98,12 @@ def select(action_id: str, options: Sequence[tuple[str, str]], chosen: str | Non
     return {**radio(action_id, options, chosen), "type": "static_select"}
 
 
+def overflow(action_id: str, options: Sequence[tuple[str, str]]) -> Json:
+    """A menu behind dots of (value, label)."""
+    made = [{"text": plain(label), "value": value} for value, label in options]
+    return {"type": "overflow", "action_id": action_id, "options": made}
+
+
 def field(block_id: str, label: str, element: Json, **more: Any) -> Json:
     """An input block; ``more``: optional, dispatch_action, hint."""
     return {"type": "input", "block_id": block_id, "label": plain(label), "element": element, "optional": False} | more

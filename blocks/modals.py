@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from blocks import call as said
 from blocks import forms, ids, kit, limits, rows, words
-from blocks.args import Arguments, parse, read_arguments
+from blocks.args import Arguments, skimmed
 from blocks.fields import field_inputs
 from blocks.fitting import fit
 from blocks.kit import Json
@@ -27,13 +27,19 @@ def respond_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None
 
 
 def edit_modal(
-    call: CallView, draft: Draft = NO_DRAFT, *, fields: Sequence[FieldView] = (), banner: str | None = None
+    call: CallView,
+    draft: Draft = NO_DRAFT,
+    *,
+    fields: Sequence[FieldView] = (),
+    banner: str | None = None,
+    in_batch: bool = False,
 ) -> RenderedView:
     """Asks for new arguments, each in an input of its own (``f.<position>.<number>``) where there are ``fields``.
 
     Else, and when the draft holds JSON text, all of them in one (``e.<position>``, action ``json``). Without submit
-    where neither can be done.
+    where neither can be done. ``in_batch``: it lies on the view of all calls, which the edit goes back to.
     """
+    callback_id = ids.CALLBACK_BATCH_EDIT if in_batch else ids.CALLBACK_EDIT
     call = said.in_private(call)
     why = forms.why_not_editable(call.arguments, call.masks)
     start, _ = rows.tool_line(call.tool, limits.TOOL)
@@ -41,12 +47,12 @@ def edit_modal(
     typed = bool(fields) and (draft.edited is None or why is not None)
     if not typed and why is not None:
         blocks = [*top, kit.section(why)]
-        view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, close=words.CLOSE)
+        view = _modal(call, words.TITLE_EDIT, blocks, callback_id, close=words.CLOSE)
         return RenderedView(view, (Offer(call.position, (), complete=False),))
     inputs = field_inputs(call, draft, fields) if typed else forms.edit_inputs(call, draft)
     note = kit.context([*said.warnings(call, _arguments(call)), words.EDIT_LOST])
     blocks = [*top, *inputs, *note, *_other_form(call, typed=typed, possible=why is None if typed else bool(fields))]
-    view = _modal(call, words.TITLE_EDIT, blocks, ids.CALLBACK_EDIT, submit=words.SUBMIT_EDIT, close=words.CANCEL)
+    view = _modal(call, words.TITLE_EDIT, blocks, callback_id, submit=words.SUBMIT_EDIT, close=words.CANCEL)
     return RenderedView(view, (Offer(call.position, ("edit",), complete=True),))
 
 
@@ -97,7 +103,7 @@ def _summary(call: CallView) -> tuple[list[Json], bool]:
 
 
 def _arguments(call: CallView) -> Arguments:
-    return read_arguments(parse(call.arguments, call.masks), reach=limits.READ_CARD)
+    return skimmed(call.arguments, call.masks)
 
 
 def banner_blocks(text: str | None) -> list[Json]:

@@ -66,7 +66,7 @@ class CallView:
 
     ``typed``: there is a form with one input for each argument. ``revealable``: somebody (in a private view: this person)
     may see what the policy hides. ``has_result``: there is a result to open in private. ``mention``: ids of people and
-    user groups whom the policy wants told.
+    user groups whom the policy wants told. ``operate``: what an operator may have done with it (`ids.OPERATIONS`).
     """
 
     showing: str
@@ -98,6 +98,7 @@ class CallView:
     revealable: bool = False
     has_result: bool = False
     mention: tuple[str, ...] = ()
+    operate: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class RootView:
     reviewable: bool = True
     notices: tuple[str, ...] = ()
     mention: tuple[str, ...] = ()
+    operate: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class Draft:
     """What one reviewer has chosen and typed for one call so far; ``revision`` as in ``ids.Place``.
 
     ``edited`` is arguments as JSON text, ``fields`` what stands in the inputs of single arguments, by their numbers.
+    ``kept`` is the source text of an edit's final arguments that wait to be sent with the other calls, of which
+    ``kept_masks`` stay hidden.
     """
 
     decision: str | None = None
@@ -126,6 +130,8 @@ class Draft:
     edited: str | None = None
     revision: int = 0
     fields: tuple[tuple[int, str | None], ...] = ()
+    kept: str | None = None
+    kept_masks: tuple[Mask, ...] = ()
 
 
 NO_DRAFT: Final = Draft()

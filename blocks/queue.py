@@ -35,18 +35,27 @@ class WhoView:
     rules: tuple[RuleLine, ...]
 
 
-def queue_answer(calls: Sequence[CallView], ask: str | None) -> Rendered:
-    """The calls that await somebody, riskiest and oldest first; ``ask``: why there can be none."""
+def queue_answer(calls: Sequence[CallView], ask: str | None, looked_through: int | None = None) -> Rendered:
+    """The calls that await somebody, riskiest and oldest first; ``ask``: why there can be none.
+
+    ``looked_through``: there may be more, since only so many were looked through.
+    """
     if ask is not None:
         return Rendered([kit.section(ask)], ask)
     if not calls:
         return Rendered([kit.section(f"*{words.NOTHING_AWAITS}.* {words.NOTHING_MORE}")], f"{words.NOTHING_AWAITS}.")
     title = words.AWAITS.format(calls=words.several(len(calls), "call", "calls"))
     items = [kit.lines(item(call)) for call in calls[:LISTED]]
-    more = len(calls) - LISTED
-    notes = [words.QUEUE_MORE.format(count=more)] if more > 0 else []
+    left = len(calls) - LISTED
+    notes = [words.QUEUE_MORE.format(count=left)] if left > 0 else []
     listed = kit.rich([{"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}])
-    return Rendered([kit.header(title), listed, *kit.context([*notes, words.QUEUE_WHERE])], title)
+    context = kit.context([*notes, words.QUEUE_WHERE])
+    return Rendered([kit.header(title), *more(looked_through), listed, *context], title)
+
+
+def more(looked_through: int | None) -> list[Json]:
+    """That a list may be cut, if it may be."""
+    return [] if looked_through is None else kit.context([words.AWAITS_MORE.format(count=words.count(looked_through))])
 
 
 def item(call: CallView) -> list[Json]:

@@ -48,6 +48,7 @@ WHYS: Final = {
     "voided_authority": "The decision was taken back because its author may no longer decide this. It needs a new one.",
     "voided_policy": "The decision was taken back because the policy changed. It needs a new one.",
     "voided_unsendable": "The decision could not be sent as it stands and was taken back. It needs a new one.",
+    "requester_changed": "The thread names another requester than when this call was proposed. Where the policy has a rule about requesters, the call can only be rejected now.",
     "stopped": "The approval was stopped before it was sent.",
     "taken_back": "The decision was taken back by its author.",
     "not_rejectable": "Time is up, and a call in this interrupt cannot be rejected.",
@@ -58,16 +59,11 @@ WHYS: Final = {
     "erased": "Arguments, reasons and results were erased, because the time is over that the policy keeps them.",
     "settled_executed": "An operator looked and says that it was carried out. The agent server itself does not show it.",
     "settled_not_executed": "An operator looked and says that it was not carried out.",
+    "settled_twice": "It was possible that it ran twice. An operator has looked, and what they found is in the record.",
+    "still_running": "The agent server says that it still runs, much longer than usual. It may have crashed, or the tool waits for something. Ask an operator to look.",
     "voided_restore": "The database was restored from a backup, which may not know the latest decisions. It needs a new one.",
     "restoring": "Sending waits until every call was looked at again after a restore.",
 }
-
-
-# Said once, in the thread of the card.
-UNKNOWN_ALARM: Final = (
-    "❓ *Nobody can tell whether this ran.* It is never sent again by itself. Check the target system; "
-    "an operator then says how it was: `placet settle {review} --as executed` or `--as not-executed`."
-)
 
 
 def problem_text(code: str, **facts: str) -> str | None:
@@ -81,7 +77,17 @@ def why_text(code: str) -> str:
     return WHYS.get(code, "")
 
 
-# Above or beside the inputs of a modal.
+# Above or beside what a modal shows and asks for.
 CHOOSE: Final = "Choose a decision for this call."
 EMPTY_ANSWER: Final = "Write what the agent should read as the tool's result."
+EDIT_FIRST: Final = "Edit the arguments and keep the edit, or choose another decision."
 GAP: Final = "A call on this page has no decision yet."
+RESULT_READING: Final = "The result is being read from the agent server."
+RESULT_AWAY: Final = "The agent server cannot be asked just now, so this is only the beginning that was kept. Close this and open it again later."
+RESULT_GONE: Final = "The agent's thread no longer holds this result, so this is only the beginning that was kept."
+RESULT_LONG: Final = (
+    "*Page {page} of {pages}.* {shown} of {total} characters can be read here. The rest stands in the agent's thread."
+)
+EDIT_NOT_KEPT: Final = "Nothing is edited yet. Edit the arguments, or choose another decision."
+EDIT_NEXT: Final = "The form for the arguments comes next. What you edit is shown to you before it is decided."
+KEPT_UNTIL_SENT: Final = "Nothing is decided yet: a kept edit is sent together with the other decisions."

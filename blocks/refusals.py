@@ -37,7 +37,8 @@ REFUSALS: Final = {
     "too_slow": "Slack did not let the window open in time, and nothing was decided. Press the button again.",
     "empty_answer": "The answer is empty. Write what the agent should read as the tool's result.",
     "too_late_to_change": "The decision is already on its way to the agent, so it cannot be changed any more. The card shows what becomes of it.",
-    "not_author": "Only the person who decided can take the decision back{by}. If it has not been sent, a reviewer can still reject the call.",
+    "not_author": "Only the person who decided or approved can take that back{by}. If it has not been sent, a reviewer can still reject the call.",
     "busy": "Somebody else's decision on this call is being recorded right now. Look at the card again in a moment.",
+    "not_an_operator": "Only operators may have this done, and the policy does not name you as one. Ask an operator.",
     "internal": "Something went wrong on our side, and nothing was decided. Try again; if it stays so, tell an operator.",
 }  # fmt: skip

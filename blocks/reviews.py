@@ -5,10 +5,10 @@ been shown every other. It must not keep count itself: which pages were seen com
 listener records the page that ``RenderedView`` says was drawn.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from blocks import call as said
-from blocks import forms, ids, kit, limits, rows, words
+from blocks import forms, ids, kit, limits, reasons, rows, words
 from blocks.args import Arguments, parse, read_arguments
 from blocks.fitting import Pages, deal
 from blocks.kit import Json
@@ -43,13 +43,15 @@ class _Book:
 
 def review_modal(review: ReviewView) -> RenderedView:
     """One page of a call. Values only suspected to be secret are shown: this view is what people are sent to for them."""
-    call = replace(said.in_private(review.call, reveal=review.reveal), typed=False)
+    call = said.in_private(review.call, reveal=review.reveal)
     book = _open_at(call, review)
     offered = said.offers(call, book.arguments, complete=book.is_complete) if call.state is CallState.WAITING else ()
     blocks = [*banner_blocks(review.banner), *_revealed(review), *_page(call, book), *_turns(call, book)]
     blocks += kit.context(said.state_lines(call) + said.people_lines(call) + said.notice_lines(call))
-    blocks += forms.decision_inputs(call, review.draft, offered) if offered else []
-    submit = {"submit": words.SUBMIT_REVIEW} if offered else {}
+    note = kit.context([reasons.EDIT_NEXT])
+    blocks += forms.decision_inputs(call, review.draft, offered, edit=note) if offered else []
+    edits = review.draft.decision == "edit" and "edit" in offered
+    submit = {"submit": words.SUBMIT_TO_EDIT if edits else words.SUBMIT_REVIEW} if offered else {}
     callback_id = ids.CALLBACK_REVEALED if review.reveal else ids.CALLBACK_REVIEW
     view = kit.modal(
         words.TITLE_REVIEW, blocks, callback_id=callback_id, showing=call.showing, close=words.CLOSE, **submit

@@ -53,9 +53,12 @@ def quote(label: str, text: str, limit: int) -> Json:
     return kit.rich([*elements, kit.lines([kit.words(note, italic=True)])])
 
 
-def preview(arguments: Arguments, limit: int) -> str:
-    """The first values on one short line, for lists of calls; blanks are drawn together."""
-    return cut_by_weight(" ".join(", ".join(row.text for row in arguments.rows[:3]).split()), limit)
+def preview(arguments: Arguments, limit: int) -> list[Json]:
+    """The first values on one short line, for lists of calls; blanks are drawn together, and what is missing is marked."""
+    text = " ".join(", ".join(row.text for row in arguments.rows[:3]).split())
+    kept = cut_by_weight(text, limit)
+    whole = kept == text and arguments.known and len(arguments.rows) <= 3
+    return ([kit.code(kept)] if kept else []) + ([] if whole else [kit.words(" …")])
 
 
 def _break(line: list[Json]) -> list[Json]:

@@ -5,6 +5,7 @@ what is an argument; it sees JSON only. Duplicate keys are kept and shown twice.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,8 @@ from blocks import limits
 from blocks.text import json_string, units
 
 _PAD: Final = "  "
+_TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]', re.DOTALL)
+_ENDS: Final = {"[": "]", "{": "}"}
 HIDDEN: Final = "[hidden]"
 
 
@@ -42,6 +45,25 @@ def read_json(source: str) -> Node:
         source, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Pairs
     )
     return node
+
+
+def beginning(source: str, reach: int) -> str | None:
+    """A beginning of JSON text, at least so many characters and closed so that it reads by itself; None for all of it.
+
+    Whatever comes after is not looked at, so that the first sight of a megabyte costs what can be seen of it.
+    """
+    if len(source) <= reach:
+        return None
+    ends: list[str] = []
+    for token in _TOKEN.finditer(source):
+        char = source[token.start()]
+        if char in _ENDS:
+            ends.append(_ENDS[char])
+        elif char == "," and token.start() >= reach:
+            return source[: token.start()] + "".join(reversed(ends))
+        elif char in "]}" and (not ends or ends.pop() != char):
+            return None
+    return None
 
 
 def mask(node: Node, paths: Iterable[tuple[str | int, ...]]) -> Node:

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bot.core.decision import (
-    UnsendableAnswer,
-    answer_tree,
+    answer_problem,
     decided_digest,
     edit_problem,
     message_problem,
     same_arguments,
 )
-from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Shape, Showing, Who
+from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Showing, Who
 from bot.core.quorum import RUNS_THE_TOOL, Taken, count, seconds
 from bot.core.review import IN_FLIGHT
 
@@ -59,6 +58,7 @@ class Refusal(StrEnum):
     UNSENDABLE_TEXT = "unsendable_text"
     TOO_LATE_TO_CHANGE = "too_late_to_change"
     NOT_AUTHOR = "not_author"
+    NOT_AN_OPERATOR = "not_an_operator"
     TOO_SLOW = "too_slow"
     INTERNAL = "internal"
 
@@ -80,12 +80,13 @@ Authority = Callable[[Action, DecisionType, str | None], Permission]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a person asks for one position."""
+    """What a person asks for one position. `showing`: where that is not the press's own, the view that showed an edit."""
 
     position: int
     type: DecisionType
     final_args: str | None = None
     message: str | None = None
+    showing: Showing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +153,9 @@ def _accepted(taken: Sequence[Taken]) -> Accepted:
 
 def _closed(review: Review, press: Press) -> Refused | None:
     """Why this review takes no decision at all from this showing."""
-    showing = press.showing
-    if showing.review_id != review.id or showing.user not in (None, press.who.user) or not _one_each(press.intents):
+    named = [press.showing, *(intent.showing for intent in press.intents if intent.showing)]
+    theirs = all(one.review_id == review.id and one.user in (None, press.who.user) for one in named)
+    if not theirs or not _one_each(press.intents):
         return Refused(Refusal.UNKNOWN_SHOWING)
     if review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN):
         return Refused(Refusal.GONE)
@@ -201,7 +203,8 @@ def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> 
         return Refused(Refusal.ALREADY_DECIDED, action.position, _deciders(action.decision))
     if intent.type not in action.allowed:
         return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": intent.type.value})
-    if not _fresh(review, action, press.showing) or not _as_shown(press.showing, intent):
+    seen = intent.showing or press.showing
+    if not all(_fresh(review, action, one) for one in (press.showing, seen)) or not _as_shown(seen, intent):
         return Refused(Refusal.STALE_SHOWING, action.position)
     refused = _visible(review, press, intent)
     if refused:
@@ -212,7 +215,8 @@ def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> 
     permission = authority(action, final.type, final.final_args)
     if not permission.allowed:
         return Refused(permission.refusal or Refusal.NOT_A_REVIEWER, action.position, {"type": final.type.value})
-    taken = count(action, _decision(review, action, press, final, permission), needed=permission.quorum)
+    made = _decision(review, action, replace(press, showing=seen), final, permission)
+    taken = count(action, made, needed=permission.quorum)
     return taken or Refused(Refusal.ALREADY_APPROVED, action.position)
 
 
@@ -229,7 +233,7 @@ def _as_shown(showing: Showing, intent: Intent) -> bool:
 
 def _visible(review: Review, press: Press, intent: Intent) -> Refused | None:
     """Only what was offered is taken; nobody runs what was not fully shown to them, nor in the last minute."""
-    offer = press.showing.offer(intent.position)
+    offer = (intent.showing or press.showing).offer(intent.position)
     if intent.type in RUNS_THE_TOOL and (offer is None or not offer.complete):
         return Refused(Refusal.NOT_FULLY_SHOWN, intent.position)
     if offer is None or intent.type not in offer.offered:
@@ -287,13 +291,8 @@ def _decision(review: Review, action: Action, press: Press, final: Intent, permi
 
 def _sendable(review: Review, decisions: Sequence[Decision]) -> Refused | None:
     """A server schema that would refuse the answer is better met in the modal than at dispatch."""
-    if review.shape is not Shape.PER_CALL or review.response_schema is None:
+    problem = answer_problem(review, decisions)
+    if problem is None:
         return None
-    whole = review.evolve(actions=tuple(replace(review.actions[0], decision=one) for one in decisions[:1]))
-    try:
-        answer_tree(whole)
-    except UnsendableAnswer as exc:
-        edited = decisions[0].type is DecisionType.EDIT
-        reason = Refusal.INVALID_EDIT if edited else Refusal.NOT_DECIDABLE
-        return Refused(reason, decisions[0].position, {"problem": str(exc)})
-    return None
+    reason = Refusal.INVALID_EDIT if decisions[0].type is DecisionType.EDIT else Refusal.NOT_DECIDABLE
+    return Refused(reason, decisions[0].position, {"problem": problem})

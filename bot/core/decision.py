@@ -6,6 +6,7 @@ comes first for ever, so `answer_tree` raises rather than send anything it canno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,6 +97,18 @@ def rejections(review: Review) -> Review:
     return review.evolve(
         actions=tuple(_rejected(action) for action in review.actions),
     )
+
+
+def answer_problem(review: Review, decisions: Sequence[Decision]) -> str | None:
+    """Why the server's own schema would refuse these decisions; None where it takes them, or there is none."""
+    if review.shape is not Shape.PER_CALL or review.response_schema is None:
+        return None
+    whole = review.evolve(actions=tuple(replace(review.actions[0], decision=one) for one in decisions[:1]))
+    try:
+        answer_tree(whole)
+    except UnsendableAnswer as exc:
+        return str(exc)
+    return None
 
 
 def _rejected(action: Action) -> Action:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,12 @@ def call_digest(place: Place, position: int, tool: str | None, args: str | None,
 def content_hash(value: Any) -> str:
     """64 hex characters of an interrupt's value: tells a changed interrupt from a re-read one."""
     return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def salted(salt: bytes, content: str | bytes) -> str:
+    """64 hex characters for the record: without the review's salt, which retention erases, nobody can test a guess."""
+    raw = content.encode() if isinstance(content, str) else content
+    return hmac.new(salt, raw, hashlib.sha256).hexdigest()
 
 
 def shown(digest: str) -> str:

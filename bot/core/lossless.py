@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
@@ -38,6 +39,9 @@ class Number:
         return self.text
 
 
+_number = lru_cache(maxsize=1_024)(Number)  # most numbers come again; making one costs more than finding it
+
+
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -61,9 +65,9 @@ def parse(text: str | bytes, *, constants: bool = False) -> Any:
     try:
         return json.loads(
             text,
-            parse_int=Number,
-            parse_float=Number,
-            parse_constant=Number if constants else _refuse_constant,
+            parse_int=_number,
+            parse_float=_number,
+            parse_constant=_number if constants else _refuse_constant,
             object_pairs_hook=_pairs,
         )
     except json.JSONDecodeError as exc:
@@ -72,6 +76,15 @@ def parse(text: str | bytes, *, constants: bool = False) -> Any:
         raise JsonProblem("the bytes are not UTF-8") from exc
     except RecursionError as exc:
         raise JsonProblem("the value is nested too deeply") from exc
+
+
+@lru_cache(maxsize=4)
+def parse_kept(text: str) -> Any:
+    """As `parse` with constants, remembering the last few: one drawing reads the same arguments several times.
+
+    Everybody is given the same tree, which must not be changed.
+    """
+    return parse(text, constants=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,11 +165,19 @@ class Review:
     version: int
     actions: tuple[Action, ...]
     erased_at: int | None = None  # when retention took what it was about
+    renamed: str | None = (
+        None  # whom the thread names as requester since that changed, "" for nobody; None: as at opening
+    )
 
     @property
     def place(self) -> Place:
         """The salted address that its digests share."""
         return Place(self.salt, self.target.url, self.thread_id, self.interrupt_id)
+
+    @property
+    def requester_now(self) -> str | None:
+        """Whom the thread named as requester when it was last read."""
+        return self.requester if self.renamed is None else self.renamed or None
 
     @property
     def undecided(self) -> tuple[Action, ...]:

@@ -8,6 +8,7 @@ result proves about a dispatch is for `bot.core.judge`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,10 @@ from bot.core.model import DecisionType, Outcome
 
 MAX_TEXT = 20_000
 LINES, LINES_CHARS = 3, 300
+CUT = re.compile(r"… \(\d+ more characters\)\Z")
 MARKER = "hitl_interrupt_decision"
 EDIT_NOTICE = "Note: a human reviewer replaced this tool call"
+EDIT_NOTICE_END = "Tool response:"
 STOCK_REJECTION = "User rejected the tool call for `"
 _DECIDED = {"reject": Outcome.REJECTED, "respond": Outcome.ANSWERED}
 
@@ -61,6 +64,24 @@ def call_results(
     """
     found = {call_id: message for message in messages if (call_id := _answers(message)) is not None}
     return tuple(_result(found.get(call_id), call_id, edited) if call_id else None for call_id in tool_call_ids)
+
+
+def answer_text(messages: Iterable[Any], tool_call_id: str | None) -> str | None:
+    """All of what stands as a call's result, however long; None where no message answers the call."""
+    found = [message for message in messages if tool_call_id and _answers(message) == tool_call_id]
+    return content_text(found[-1].get("content")) if found else None
+
+
+def own_words(text: str) -> str:
+    """The result of an edited call without LangChain's notice that goes before it: the agent needs that, people do not."""
+    if not text.startswith(EDIT_NOTICE):
+        return text
+    return text.partition(f"\n\n{EDIT_NOTICE_END}")[2].strip("\n")
+
+
+def is_whole(text: str) -> bool:
+    """Whether a result that is kept is all of it; a tool that ends its own words as a cut one ends is only read again."""
+    return CUT.search(text) is None
 
 
 def _answers(message: Any) -> str | None:

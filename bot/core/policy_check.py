@@ -72,6 +72,7 @@ def _file_findings(policy: Policy) -> Iterator[Finding]:
 def _tenant_findings(tenant: TenantPolicy) -> Iterator[Finding]:
     at = f"tenants.{tenant.name}"
     yield from _arrival_findings(tenant, at)
+    yield from _fence_findings(tenant, at)
     if not any(rule.may for rule in tenant.reviewers):
         yield warning(tenant.name, f"{at}.reviewers", "nobody may decide anything", "Add a rule with may: […]")
     if tenant.settle_for_ms < TESTED_SETTLE_MS:
@@ -91,6 +92,13 @@ def _arrival_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
     elif not tenant.agent.polled:
         fault = "no identity is polled, so a lost hint is never made up for"
         yield note(tenant.name, f"{at}.agent.users", fault, "Write out the identities that matter")
+
+
+def _fence_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+    asked = {tenant.resend, *(settings.resend for settings in tenant.tools.values())}
+    if "fence" in asked and (tenant.agent.kind, tenant.agent.resume) == ("langgraph", "commands"):
+        fault = "a fence cannot stand on this route, so what may have been sent is never sent again"
+        yield note(tenant.name, f"{at}.agent.resume", fault, "Use resume: runs")
 
 
 def _visitor_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:

@@ -47,6 +47,15 @@ INTAKE = Form(
 )
 IDENTITY = Form(re.compile(r"[\x21-\x7e]{1,200}"), "an identity", "Use visible ASCII characters without blanks")
 ASSISTANT = Form(re.compile(r"[\x21-\x7e]{1,200}"), "an assistant", "Write its id or its graph's name")
+THREAD_URL = Form(
+    re.compile(
+        r"https://(?![^/]{254})[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?/"
+        r"[A-Za-z0-9._~/?#&=%+-]{0,60}\{thread_id\}[A-Za-z0-9._~/?#&=%+-]{0,60}",
+        re.IGNORECASE,
+    ),
+    "the address of a thread's page",
+    "Write https://host/path/{thread_id}, with {thread_id} once and after the host",
+)
 TOOL = Form(re.compile(r"[^\x00-\x1f\x7f]{1,200}"), "a tool's name or pattern", "Write the name, * for any characters")
 TITLE = Form(re.compile(r"(?! )[^\x00-\x1f\x7f]{1,80}(?<! )"), "a title", "Use one line of at most 80 characters")
 DOTTED = Form(re.compile(r"[^.\x00-\x1f]+(\.[^.\x00-\x1f]+)*"), "a dotted path", "Write it like order.total")
@@ -137,7 +146,7 @@ def whole(place: Place | None, *, most: int) -> int | None:
     if place.kind == "int" and re.fullmatch(r"[1-9][0-9]{0,8}", text) and int(text) <= most:
         return int(text)
     wanted = "1" if most == 1 else f"a whole number from 1 to {most}"
-    place.blame(f"{_short(text)} is not {wanted}", "Write it in digits, without quotes")
+    place.blame(f"{_short(text)} is not {wanted}", "Write 1" if most == 1 else "Write it in digits, without quotes")
     return None
 
 
@@ -167,7 +176,7 @@ def _url_fault(text: str, parts: SplitResult) -> str | None:
         ("?" in text or "#" in text, "it may have no query and no fragment"),
         (parts.port == 0, "its port is 0"),
         (not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", parts.path) or _climbs(parts.path), "its path is not plain"),
-        (_link_local(host), "link-local addresses are not agent servers"),
+        (is_no_server(host), "link-local addresses are not agent servers"),
         (parts.scheme == "http" and not is_loopback(host), "plain http is only for this machine"),
     )
     return next((fault for holds, fault in faults if holds), None)
@@ -190,7 +199,8 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback if address else host == "localhost"
 
 
-def _link_local(host: str) -> bool:
+def is_no_server(host: str) -> bool:
+    """Whether the host, as written, is an address at which no agent server can be: link-local, unspecified, multicast."""
     address = _address(host)
     return address is not None and (address.is_link_local or address.is_unspecified or address.is_multicast)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.core.lossless import JsonProblem, Number, parse
+from bot.core.lossless import JsonProblem, Number, parse_kept
 from bot.core.secret_shapes import looks_secret, may_name_secret, secret_name, secret_shaped_name, shapes_hidden
 
 HIDDEN = "[hidden]"
@@ -41,7 +41,7 @@ def masks_of(source: str | None, declared: Sequence[str] = ()) -> tuple[Masked, 
     if source is None:
         return ()
     try:
-        tree = parse(source, constants=True)
+        tree = parse_kept(source)
     except JsonProblem:
         return _of_text(source, declared)
     stated = sorted(set(_declared(tree, declared)), key=len)
@@ -85,20 +85,29 @@ def _under(node: Any, steps: list[str], path: Path) -> Iterator[Path]:
 def _suspected(tree: Any, known: frozenset[Path], names: frozenset[str]) -> list[Path]:
     """One walk without recursion, in the order in which people read, as far as anything is ever shown."""
     found: list[Path] = []
-    waiting: list[tuple[Path, Any]] = [((), tree)]
+    waiting: list[Iterator[tuple[Path, Any]]] = [iter([((), tree)])]
     reach = REACH
     while waiting and reach > 0:
-        path, node = waiting.pop()
-        reach -= (len(node) if isinstance(node, str) else 0) + LEAST + len(str(path[-1:]))
+        here = next(waiting[-1], None)
+        if here is None:
+            waiting.pop()
+            continue
+        path, node = here
+        step = path[-1] if path else ""
+        reach -= (len(node) if isinstance(node, str) else 0) + 2 * LEAST + (len(step) if isinstance(step, str) else 0)
         if path in known:
             continue
         if _is_secret(path, node, names):
             found.append(path)
-        elif isinstance(node, dict):
-            waiting += reversed([((*path, name), value) for name, value in node.items()])
-        elif isinstance(node, list):
-            waiting += reversed([((*path, at), value) for at, value in enumerate(node)])
+        elif isinstance(node, dict | list):
+            waiting.append(_inside(path, node))
     return found
+
+
+def _inside(path: Path, node: dict[str, Any] | list[Any]) -> Iterator[tuple[Path, Any]]:
+    """One by one, because most of a large value is never come to."""
+    members = node.items() if isinstance(node, dict) else enumerate(node)
+    return (((*path, step), value) for step, value in members)
 
 
 def _is_secret(path: Path, node: Any, names: frozenset[str]) -> bool:
@@ -106,8 +115,8 @@ def _is_secret(path: Path, node: Any, names: frozenset[str]) -> bool:
         return True  # a name cannot be hidden alone
     if len(path) > DEEP and isinstance(node, dict | list):
         return any(_leaf_is_secret(leaf) for leaf in leaves(node))
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if name and not isinstance(path[-1], int) and _named_secret(name, node, names):
+    name = path[-1] if path else ""
+    if name and isinstance(name, str) and _named_secret(name, node, names):
         return True
     return isinstance(node, str) and looks_secret(node[:REACH])
 
@@ -155,7 +164,7 @@ def secrets_in(source: str | None, masks: Iterable[Masked]) -> tuple[str, ...]:
     if source is None or not masks:
         return ()
     try:
-        tree = parse(source, constants=True)
+        tree = parse_kept(source)
     except JsonProblem:
         return (source,)
     held = {str(leaf) for one in masks for leaf in leaves(at_path(tree, one.path)) if isinstance(leaf, str | Number)}

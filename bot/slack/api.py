@@ -41,7 +41,10 @@ async def call(request: Awaitable[AsyncSlackResponse]) -> dict[str, Any]:
     except SlackApiError as exc:
         raise _translated(exc) from exc
     except (TimeoutError, aiohttp.ClientError, OSError, SlackClientError) as exc:
-        raise SlackUnavailable(f"Slack did not answer: {type(exc).__name__}", code="unreachable") from exc
+        raise SlackUnavailable(
+            f"Slack did not answer ({type(exc).__name__}): check the network, and PLACET_SLACK_API_URL if it is set.",
+            code="unreachable",
+        ) from exc
     data = response.data
     return data if isinstance(data, dict) else {}
 

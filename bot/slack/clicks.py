@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import structlog
-
 from blocks import ids
-from blocks.notices import refusal_text
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType, Review, Showing
-from bot.errors import RateLimited, SlackError, SlackUnavailable
 from bot.policies import Policies
-from bot.slack import api
 from bot.slack.deciding import Asked, Desk, Tell
 from bot.slack.payloads import Click
-from bot.slack.people import Clients, PeopleReader
-from bot.slack.private import tell
+from bot.slack.people import PeopleReader
+from bot.slack.results import Results
+from bot.slack.screens import Screens
 from bot.slack.submissions import merged, read_drafts
 from bot.slack.views import (
     Drawn,
@@ -29,25 +25,17 @@ from bot.slack.views import (
     draw_batch,
     draw_notice,
     draw_other_form,
-    draw_result,
     draw_review,
     draw_small,
-    facts_of,
     may_open,
     scene_of,
 )
-from bot.store import audit, showings
+from bot.store import showings
 from bot.store.drafts import save_drafts
 from bot.store.engine import Store
 from bot.work.loops import Tasks
 
-log = structlog.get_logger("placet")
-TRIGGERS = frozenset(
-    {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired", "trigger_exchanged"}
-)
-WITH_INPUTS = frozenset({"edit", "reject", "respond"})  # choices that bring up an input of their own
-# An open view that its person has closed meanwhile, or that another press of theirs has redrawn: nothing to tell.
-OVERTAKEN = frozenset({"not_found", "hash_conflict"})
+WITH_INPUTS = frozenset({"edit", "reject", "respond"})  # choices that bring up something of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,8 @@ class Clicks:
     policies: Policies
     desk: Desk
     people: PeopleReader
-    clients: Clients
+    screens: Screens
+    results: Results
     tasks: Tasks
     decided: Callable[[], None]
     asked: Callable[[], None]
@@ -86,11 +75,16 @@ class Clicks:
         """Open the view that the button names, or say why not."""
         async with self.store.read() as tx:
             scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(click.value) or "")
+        if isinstance(scene, Scene) and click.action_id == ids.RESULT:
+            refused = self.results.open(click, scene)
+            if refused is not None:
+                self._refused(click, refused)
+            return
         drawn = scene if isinstance(scene, Refused) else _opened(scene, click)
         if isinstance(drawn, Refused):
-            await self._refused(click, drawn)
+            self._refused(click, drawn)
             return
-        self.tasks.start(self._show(click, drawn), "open view")
+        self.tasks.start(self.screens.show(click, drawn), "open view")
 
     async def turn(self, click: Click) -> None:
         """Redraw the open view with what was chosen so far."""
@@ -98,14 +92,18 @@ class Clicks:
             return
         async with self.store.read() as tx:
             scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(click.view.showing_id) or "")
-        if isinstance(scene, Refused):
-            self.tasks.start(self._show(click, draw_notice(scene)), "refuse in view")
-            return
-        self.tasks.start(self._turned(click, scene), "turn view")
+        refused = scene if isinstance(scene, Refused) else None
+        if isinstance(scene, Scene) and click.view.callback_id == ids.CALLBACK_RESULT:
+            refused = self.results.open(click, scene)
+        elif isinstance(scene, Scene):
+            self.tasks.start(self._turned(click, scene), "turn view")
+        if refused is not None:
+            self._note(click, refused)
+            self.tasks.start(self.screens.show(click, draw_notice(refused)), "refuse in view")
 
     async def unknown(self, click: Click) -> None:
         """Acknowledge and tell."""
-        await self._refused(click, Refused(Refusal.UNKNOWN_SHOWING))
+        self._refused(click, Refused(Refusal.UNKNOWN_SHOWING))
 
     async def _turned(self, click: Click, scene: Scene) -> None:
         changed = read_drafts(scene, click.view.values if click.view else {})
@@ -113,8 +111,12 @@ class Clicks:
             await save_drafts(tx, scene.review.id, click.presser.who, changed)
         if click.action_id == ids.CHOICE and not _asks_anew(scene, click):
             return
-        fault = await self._show(click, _redrawn(replace(scene, drafts=merged(scene.drafts, changed)), click))
-        if fault != "hash_conflict" or click.view is None:
+        now = replace(scene, drafts=merged(scene.drafts, changed))
+        form = _form_for_choice(now, click)
+        if form is not None:  # first, because a trigger does not wait
+            await self.screens.show(click, form, on_top=True)
+        shown = await self.screens.show(click, _redrawn(now, click))
+        if shown.fault != "hash_conflict" or click.view is None:
             return
         # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
         async with self.store.read() as tx:
@@ -122,80 +124,28 @@ class Clicks:
             # Who went on to another page meanwhile is not brought back.
             left = await showings.is_left(tx, scene.showing)
         if isinstance(again, Scene) and not left:
-            await self._show(replace(click, view=replace(click.view, hash="")), _redrawn(again, click))
+            await self.screens.show(replace(click, view=replace(click.view, hash="")), _redrawn(again, click))
 
-    async def _refused(self, click: Click, refused: Refused) -> None:
-        """Tell in private; opening decided nothing, so only the notice is stored."""
+    def _refused(self, click: Click, refused: Refused) -> None:
+        """Tell in private; opening decided nothing, so the record of it is written beside."""
+        self._note(click, refused)
         if refused.reason is Refusal.CANNOT_CONFIRM:
             self.people.want(click.presser.who)
             self.asked()
         if click.view is not None:
-            self.tasks.start(self._show(click, draw_notice(refused), on_top=True), "refuse in view")
+            self.tasks.start(self.screens.show(click, draw_notice(refused), on_top=True), "refuse in view")
             return
-        self._notify(click, refused)
+        self.screens.notify(click, refused)
 
-    def _notify(self, click: Click, refused: Refused) -> None:
-        """A private word, in a task: nothing was decided, so losing it loses nothing."""
-        client = self.clients(click.presser.team)
-        if client is None:
-            return
-        text = refusal_text(refused.reason.value, **facts_of(refused))
-        user, channel = click.presser.user, click.channel
-        self.tasks.start(tell(client, channel=channel, user=user, thread_ts=click.thread_ts, text=text), "tell")
-
-    async def _show(self, click: Click, drawn: Drawn, *, on_top: bool = False) -> str | None:
-        """Store the showing, then bring the view to Slack: opened, stacked or redrawn. Answers Slack's error, if any."""
-        client = self.clients(click.presser.team)
-        if client is None:
-            return None
-        await self.keep(click, drawn)
-        trigger, view = click.trigger_id, drawn.view
-        stacked = on_top or (click.view is not None and click.action_id == ids.REVIEW)
-        try:
-            if click.view is None:
-                await api.call(client.views_open(trigger_id=trigger, view=view))
-            elif stacked:
-                await api.call(client.views_push(trigger_id=trigger, view=view))
-            else:
-                await api.call(client.views_update(view_id=click.view.id, hash=click.view.hash or None, view=view))
-        except SlackError as exc:
-            self._not_shown(click, exc)
-            return exc.code
-        return None
-
-    def _not_shown(self, click: Click, fault: SlackError) -> None:
-        """Never tried again with this trigger, which is used up or too old; the person presses again."""
-        log.warning("A view could not be shown.", action="view_fault", fault=str(fault))
-        if click.view is not None and fault.code in OVERTAKEN:
-            return
-        passing = isinstance(fault, RateLimited | SlackUnavailable)
-        late = passing or fault.code in TRIGGERS or "trigger_id" in str(fault)
-        self._notify(click, Refused(Refusal.TOO_SLOW if late else Refusal.INTERNAL))
-
-    async def keep(self, click: Click, drawn: Drawn) -> None:
-        """Store what the view shows before anybody can submit it."""
-        if drawn.showing is None:
-            return
-        async with self.store.begin() as tx:
-            await showings.insert_showing(tx, drawn.showing)
-            if drawn.seen:
-                await save_drafts(tx, drawn.showing.review_id, click.presser.who, drawn.seen)
-            if drawn.event:
-                await audit.record(
-                    tx,
-                    tenant=drawn.tenant,
-                    kind=drawn.event,
-                    review_id=drawn.showing.review_id,
-                    position=drawn.showing.position,
-                    actor=audit.slack_actor(click.presser.who),
-                    content={"showing": drawn.showing.id, "page": drawn.showing.page},
-                )
+    def _note(self, click: Click, refused: Refused) -> None:
+        """Into the record, in a task: an opening listener commits nothing before its window opens."""
+        showing = ids.decode_showing(click.view.showing_id if click.view else click.value) or ""
+        self.tasks.start(self.desk.note(click.presser, showing, refused), "record a refusal")
 
 
 def _asks_anew(scene: Scene, click: Click) -> bool:
     """Whether a choice brings up another input, or takes one away; without that the view stays as it is."""
-    place = ids.decode_place(click.block_id)
-    action = _action(scene, place.position) if place and place.position < len(scene.review.actions) else None
+    action = _pressed(scene, click)
     before = scene.draft(action).decision if action is not None else None
     return before in WITH_INPUTS or click.chosen in WITH_INPUTS
 
@@ -219,20 +169,34 @@ def _opened(scene: Scene, click: Click) -> Drawn | Refused:
     if click.action_id == ids.REVIEW:
         return _opened_review(scene, click)
     decision = ids.decode_decision(click.action_id)
-    action = _action(scene, scene.showing.position)
-    if click.action_id == ids.RESULT and action is not None:
-        return draw_result(scene, action)
+    action = _pressed(scene, click)
     if decision is None or action is None:
         return Refused(Refusal.UNKNOWN_SHOWING)
     kind = DecisionType(decision)
-    return may_open(scene, action, kind) or draw_small(scene, action, kind)
+    in_batch = scene.showing.position is None
+    return may_open(scene, action, kind) or draw_small(scene, action, kind, in_batch=in_batch)
+
+
+def _pressed(scene: Scene, click: Click) -> Action | None:
+    """The call that a press is about: its view's own, or in a batch the one that the pressed block names."""
+    place = ids.decode_place(click.block_id)
+    position = scene.showing.position if scene.showing.position is not None else place.position if place else None
+    return _action(scene, position) if position is None or position < len(scene.review.actions) else None
+
+
+def _form_for_choice(scene: Scene, click: Click) -> Drawn | None:
+    """In a batch, choosing to edit opens the form on top, unless an edit is kept already."""
+    action = _pressed(scene, click) if click.action_id == ids.CHOICE and click.chosen == "edit" else None
+    if action is None or scene.showing.position is not None or scene.draft(action).kept is not None:
+        return None
+    if may_open(scene, action, DecisionType.EDIT) is not None:
+        return None
+    return draw_small(scene, action, DecisionType.EDIT, in_batch=True)
 
 
 def _opened_review(scene: Scene, click: Click) -> Drawn | Refused:
     """`Review` on a card or in a batch opens one call, `Review all` on a root all of them."""
-    place = ids.decode_place(click.block_id)
-    position = scene.showing.position if scene.showing.position is not None else place.position if place else None
-    action = _action(scene, position)
+    action = _pressed(scene, click)
     refused = may_open(scene, None, None)
     if refused:
         return refused
@@ -245,9 +209,11 @@ def _redrawn(scene: Scene, click: Click) -> Drawn:
     action = _action(scene, scene.showing.position)
     if action is None:
         return draw_batch(scene, page=page)
+    callback = click.view.callback_id if click.view else ""
+    in_batch = callback in (ids.CALLBACK_BATCH_EDIT, ids.CALLBACK_KEEP)
     if click.action_id == ids.EDIT_BACK:
-        return draw_small(scene, action, DecisionType.EDIT)
+        return draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch)
     if click.action_id in (ids.EDIT_AS_JSON, ids.EDIT_AS_FIELDS):
-        return draw_other_form(scene, action, json=click.action_id == ids.EDIT_AS_JSON)
-    revealed = click.view is not None and click.view.callback_id == ids.CALLBACK_REVEALED
+        return draw_other_form(scene, action, json=click.action_id == ids.EDIT_AS_JSON, in_batch=in_batch)
+    revealed = callback == ids.CALLBACK_REVEALED
     return draw_review(scene, action, page=page, reveal=revealed or click.action_id == ids.REVEAL)

@@ -18,7 +18,7 @@ from blocks.queue import RuleLine, WhoView, help_answer, queue_answer, who_answe
 from bot.core.model import Who
 from bot.core.policy import TenantPolicy, tool_settings, who_decides
 from bot.policies import Policies
-from bot.slack.mine import mine, tenants_of
+from bot.slack.mine import MOST, mine, tenants_of
 from bot.slack.people import PeopleReader
 from bot.slack.projection import call_view
 from bot.store.engine import Store
@@ -65,7 +65,7 @@ class Commands:
             self.people.want(who)
             self.asked()
         calls = [call_view(one.review, one.action, one.stage, showing="") for one in found.calls]
-        return queue_answer(calls, found.ask)
+        return queue_answer(calls, found.ask, MOST if found.cut else None)
 
     async def _decides(self, who: Who, tool: str) -> Rendered:
         if not tool:

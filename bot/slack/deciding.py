@@ -21,13 +21,17 @@ from bot.policies import Policies
 from bot.slack.payloads import Presser
 from bot.slack.views import facts_of
 from bot.store import audit, decisions, notices, reviews, showings
+from bot.store.bearings import Bearing, bearing_of
 from bot.store.engine import Store, Tx
 from bot.store.ids import new_id
+from bot.store.refusals import PressRefused, record_refusal
 
 # Refusals that mean: what is on the screen is no longer right.
 OUTDATED = frozenset(
     {Refusal.STALE_SHOWING, Refusal.NOT_FULLY_SHOWN, Refusal.LAST_MINUTE, Refusal.DECISION_NOT_ALLOWED}
 )
+
+TAKEN_BACK = "taken_back"
 
 # What the press asks for, once the review that its showing names is known.
 Intents = Callable[[Review, Showing], tuple[Intent, ...]]
@@ -83,19 +87,39 @@ class Desk:
             DECISIONS.labels(type=decision.type.value).inc()
         return ruling
 
+    async def foresee(self, asked: Asked) -> Refused | None:
+        """Why a press like this would be refused now; nothing is recorded."""
+        async with self._store.read() as tx:
+            showing = await showings.load_showing(tx, asked.showing_id)
+            review = await reviews.load_review(tx, showing.review_id) if showing else None
+            if showing is None or review is None:
+                return Refused(Refusal.UNKNOWN_SHOWING)
+            bearing = await bearing_of(tx, asked.delivery_key, asked.presser.who)
+            result = await self._judged(tx, asked, review, showing, bearing=bearing)
+        return result if isinstance(result, Refused) else None
+
     async def take_back(self, asked: Asked) -> Ruling:
-        """Void the decision that a showing names, for its author; the commit is done when this returns."""
+        """Void the decision or the approval that a showing names, for its author; the commit is done when this returns."""
         async with self._store.begin() as tx:
             ruling = await self._ruled(tx, asked, undo=True)
         if ruling.refused:
             REFUSALS.labels(reason=ruling.refused.reason.value).inc()
         return ruling
 
+    async def note(self, presser: Presser, showing_id: str, refused: Refused) -> None:
+        """Record a refusal that came before anything could be judged: a window that was not opened, or is too old."""
+        REFUSALS.labels(reason=refused.reason.value).inc()
+        async with self._store.begin() as tx:
+            showing = await showings.load_showing(tx, showing_id)
+            review = await reviews.load_review(tx, showing.review_id) if showing else None
+            await self._record_refusal(tx, presser, showing_id, review=review, refused=refused)
+
     async def _ruled(self, tx: Tx, asked: Asked, *, undo: bool = False) -> Ruling:
         showing = await showings.load_showing(tx, asked.showing_id)
         review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
-        # Asked under the lock: another replica may be answering the same delivery at this moment.
-        earlier = await decisions.earlier_answer(tx, asked.delivery_key)
+        # Read under the lock: another replica may be answering the same delivery at this moment.
+        bearing = await bearing_of(tx, asked.delivery_key, asked.presser.who)
+        earlier = bearing.answer
         if earlier is None and asked.taken_key is not None:
             earlier = await decisions.earlier_answer(tx, asked.taken_key)
         if earlier is not None:
@@ -104,19 +128,22 @@ class Desk:
             return await self._refuse(tx, asked, None, Refused(Refusal.UNKNOWN_SHOWING))
         if undo:
             return await self._undone(tx, asked, review, showing)
-        result = await self._judged(tx, asked, review, showing)
+        result = await self._judged(tx, asked, review, showing, bearing=bearing)
         if isinstance(result, Accepted):
-            return await self._record(tx, asked, review, result)
+            return await self._record(tx, asked, review, result, showing=showing)
         return await self._refuse(tx, asked, review, result)
 
-    async def _judged(self, tx: Tx, asked: Asked, review: Review, showing: Showing) -> Accepted | Refused:
-        in_force = await self._policies.in_force(tx)
+    async def _judged(
+        self, tx: Tx, asked: Asked, review: Review, showing: Showing, *, bearing: Bearing
+    ) -> Accepted | Refused:
+        in_force = await self._policies.in_force(tx, known=bearing.policy_version)
         tenant = in_force.tenant(review.tenant)
         if tenant is None:
             return Refused(Refusal.GONE)
         if asked.presser.team not in (tenant.slack_team, tenant.slack_enterprise):
             return Refused(Refusal.OTHER_WORKSPACE)
-        known = await known_person(tx, tenant, asked.presser.who, fresh_since=tx.now - FRESH_MS)
+        since = tx.now - FRESH_MS
+        known = await known_person(tx, tenant, asked.presser.who, fresh_since=since, bearing=bearing)
         person = asked.presser.judged(known)
         press = Press(asked.presser.who, showing, asked.intents(review, showing), tx.now)
         standing = Standing(tenant, in_force.version, person)
@@ -127,9 +154,12 @@ class Desk:
         refused = take_back_refusal(review, showing.position, who)
         if refused is not None:
             return await self._refuse(tx, asked, review, refused)
-        positions = (showing.position or 0,)
-        actor = audit.slack_actor(who)
-        stored = await decisions.void_decisions(tx, review, why="taken_back", actor=actor, positions=positions)
+        position = showing.position or 0
+        if review.actions[position].decision is None:
+            stored = await decisions.withdraw_approval(tx, review, position, who, why=TAKEN_BACK)
+        else:
+            actor = audit.slack_actor(who)
+            stored = await decisions.void_decisions(tx, review, why=TAKEN_BACK, actor=actor, positions=(position,))
         if stored is None:
             return Ruling(Refused(Refusal.TOO_LATE_TO_CHANGE, showing.position), review)
         await decisions.remember_answer(tx, asked.delivery_key, "{}")
@@ -143,7 +173,7 @@ class Desk:
         actor = audit.slack_actor(asked.presser.who)
         return await decisions.void_decisions(tx, review, why="stopped", actor=actor, positions=positions)
 
-    async def _record(self, tx: Tx, asked: Asked, before: Review, accepted: Accepted) -> Ruling:
+    async def _record(self, tx: Tx, asked: Asked, before: Review, accepted: Accepted, *, showing: Showing) -> Ruling:
         review = await self._stopped(tx, asked, before, accepted)
         if review is None:
             return Ruling(Refused(Refusal.ALREADY_DECIDED), before)
@@ -151,7 +181,9 @@ class Desk:
         approved = tuple(replace(approval, id=new_id("apr")) for approval in accepted.approvals)
         stored = await decisions.record_approvals(tx, review, approved, voided=accepted.voided)
         if stored is not None and named:
-            stored = await decisions.insert_decisions(tx, stored, named, delivery_key=asked.delivery_key)
+            stored = await decisions.insert_decisions(
+                tx, stored, named, delivery_key=asked.delivery_key, shown=_shown(showing, named)
+            )
         if stored is None:
             return Ruling(Refused(Refusal.ALREADY_DECIDED), review)
         await decisions.remember_answer(tx, asked.taken_key or asked.delivery_key, "{}")
@@ -161,22 +193,20 @@ class Desk:
         """Audit the refusal; a press on something outdated also asks for the card to be drawn anew."""
         if review is not None and refused.reason in OUTDATED:
             await reviews.touch(tx, review.id)
-        if refused.reason is not Refusal.CANNOT_CONFIRM:
-            await decisions.remember_answer(tx, asked.delivery_key, _refused_text(refused))
-        tenant = review.tenant if review else audit.EVERYONE
+        await decisions.remember_answer(tx, asked.delivery_key, _refused_text(refused))
         if asked.tell is not None:
             await self._tell(tx, asked, asked.tell, review=review, refused=refused)
-        content = {"reason": refused.reason.value, "showing": asked.showing_id}
-        await audit.record(
-            tx,
-            tenant=tenant,
-            kind="press.refused",
-            review_id=review.id if review else None,
-            position=refused.position,
-            actor=audit.slack_actor(asked.presser.who),
-            content=content,
-        )
+        await self._record_refusal(tx, asked.presser, asked.showing_id, review=review, refused=refused)
         return Ruling(refused, review)
+
+    @staticmethod
+    async def _record_refusal(
+        tx: Tx, presser: Presser, showing_id: str, *, review: Review | None, refused: Refused
+    ) -> None:
+        tenant, review_id = (review.tenant, review.id) if review else (audit.EVERYONE, None)
+        content = {"showing": showing_id}
+        made = PressRefused(tenant, presser.who, refused.reason.value, review_id, refused.position, content)
+        await record_refusal(tx, made)
 
     @staticmethod
     async def _tell(tx: Tx, asked: Asked, tell: Tell, *, review: Review | None, refused: Refused) -> None:
@@ -191,6 +221,11 @@ class Desk:
             text=refusal_text(refused.reason.value, **facts_of(refused, review)),
             key=f"{asked.presser.team}:{asked.delivery_key}",
         )
+
+
+def _shown(showing: Showing, made: tuple[Decision, ...]) -> dict[str, str] | None:
+    """The digest that these decisions saw, where all of them name the one showing that is at hand."""
+    return {showing.id: showing.digest} if all(one.showing_id == showing.id for one in made) else None
 
 
 def _refused_text(refused: Refused) -> str:

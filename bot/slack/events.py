@@ -1,7 +1,7 @@
 """Slack's events: each is only a hint to read something again.
 
 Events can be lost, late, doubled or out of order, so nothing is believed of them but whom they are about. This module must
-not judge, and stores nothing.
+not judge; what it hears that an operator must know at once, `bot.slack.revocation` stores.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.model import Who
+from bot.slack.identifiers import is_id
 from bot.slack.people import PeopleReader
 
 Body = dict[str, Any]
@@ -26,6 +27,7 @@ class Events:
     asked: Callable[[], None]  # hurries the reader of people on
     changed: Callable[[], None]  # hurries message sync on, which finds out what the token is still good for
     home: Callable[[Body], Awaitable[None]]  # hears whose Home tab is looked at
+    revoked: Callable[[Body], Awaitable[None]]  # hears that the app or its token is gone
 
     def register(self, app: AsyncApp) -> None:
         """Put the listeners on the app."""
@@ -38,9 +40,9 @@ class Events:
 
     async def user(self, body: Body) -> None:
         """Somebody's account changed: deactivated, made a guest, or only a new status text."""
-        user = (body.get("event") or {}).get("user") or {}
+        user = (body.get("event") or {}).get("user")
         found = user.get("id") if isinstance(user, dict) else user
-        if isinstance(found, str):
+        if is_id(found):
             self.people.want(Who(_team(body), found))
             self.asked()
 
@@ -49,7 +51,7 @@ class Events:
         event = body.get("event") or {}
         subteam = event.get("subteam") or {}
         found = event.get("subteam_id") or (subteam.get("id") if isinstance(subteam, dict) else None)
-        if isinstance(found, str):
+        if is_id(found):
             self.people.want_group(Who(_team(body), found))
             self.asked()
 
@@ -57,8 +59,9 @@ class Events:
         """Somebody looks at the app's Home tab."""
         await self.home(body)
 
-    async def installation(self) -> None:
-        """The token may be gone: the next write says so."""
+    async def installation(self, body: Body) -> None:
+        """The token is gone, says Slack: marked now, and the next write says whether it is true."""
+        await self.revoked(body)
         self.changed()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from blocks.models import Mask
-from bot.core.lossless import JsonProblem, parse
+from bot.core.lossless import JsonProblem, parse_kept
 from bot.core.model import Action
 from bot.core.redact import Masked, at_path, masks_of, redact_text, secrets_in
 
@@ -77,7 +77,7 @@ def _final(action: Action) -> str | None:
 
 def _tree(source: str | None) -> object:
     try:
-        return parse(source, constants=True) if source is not None else None
+        return parse_kept(source) if source is not None else None
     except JsonProblem:
         return None
 

@@ -18,6 +18,7 @@ from bot.store.messages import Message
 
 log = structlog.get_logger("placet")
 METADATA = "placet_message"
+PAGE, MOST_PAGES = 200, 20
 SLACK_IS_LATE_S = 60  # how far our clock may be ahead of Slack's
 # The history scopes are optional and a thread may be gone: then nothing can be found, and a card twice beats none.
 NOTHING_TO_READ = frozenset({"missing_scope", "thread_not_found"})
@@ -30,21 +31,33 @@ def mark(message_id: str) -> dict[str, Any]:
 
 async def copies(client: AsyncWebClient, message: Message, thread: str | None) -> list[str]:
     """Where posts of this row stand, oldest first. Raises `SlackError` where it cannot be told now."""
-    oldest = f"{((message.posting_since or 0) / 1000) - SLACK_IS_LATE_S:.6f}"
-    wanted: dict[str, Any] = {"oldest": oldest, "inclusive": True, "include_all_metadata": True, "limit": 200}
+    found: list[str] = []
+    cursor: str | None = None
     try:
-        if thread:
-            reading = client.conversations_replies(channel=message.channel, ts=thread, **wanted)
-            answer = await api.counted("conversations.replies", reading)
+        for _ in range(MOST_PAGES):
+            answer = await _page(client, message, thread, cursor)
+            found += [one["ts"] for one in answer.get("messages") or [] if _is_ours(one, message.id)]
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
         else:
-            reading = client.conversations_history(channel=message.channel, **wanted)
-            answer = await api.counted("conversations.history", reading)
+            log.warning("A channel's history is too long to be read.", action="long_history", message=message.id)
     except SlackError as exc:
         if exc.code not in NOTHING_TO_READ:
             raise
         log.warning("The channel's history cannot be read.", action="no_history", message=message.id, code=exc.code)
-        return []
-    return sorted(one["ts"] for one in answer.get("messages") or [] if _is_ours(one, message.id))
+    return sorted(found)
+
+
+async def _page(client: AsyncWebClient, message: Message, thread: str | None, cursor: str | None) -> dict[str, Any]:
+    """Some of what was said since the post left: of a channel the newest first, of a thread the oldest."""
+    oldest = f"{((message.posting_since or 0) / 1000) - SLACK_IS_LATE_S:.6f}"
+    wanted: dict[str, Any] = {"oldest": oldest, "inclusive": True, "include_all_metadata": True, "limit": PAGE}
+    if thread:
+        reading = client.conversations_replies(channel=message.channel, ts=thread, cursor=cursor, **wanted)
+        return await api.counted("conversations.replies", reading)
+    reading = client.conversations_history(channel=message.channel, cursor=cursor, **wanted)
+    return await api.counted("conversations.history", reading)
 
 
 async def remove_others(client: AsyncWebClient, message: Message, thread: str | None) -> None:

@@ -1,8 +1,8 @@
 """App Home: each person's own queue, drawn for them and kept up to date while they may be looking.
 
-An opened tab is a hint; a worker reads the store and publishes, at most once for each content. Tabs opened within the
-last hour are looked at again, so that they converge like cards do. Nothing is decided here: the buttons carry showings
-that only this person can use.
+An opened tab is a row; a worker of whichever replica takes it publishes what the store says, at most once for each content.
+Tabs opened within the last hour are looked at again, also after a restart, so that they converge like cards do. Nothing is
+decided here: the buttons carry showings that only this person can use.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -24,31 +23,25 @@ from bot.core.model import DecisionType, Offer, Showing, ShowingKind, Who
 from bot.errors import SlackError
 from bot.policies import Policies
 from bot.slack import api
-from bot.slack.mine import Awaiting, Mine, mine
+from bot.slack.identifiers import is_id
+from bot.slack.mine import MOST, Awaiting, Mine, mine
 from bot.slack.payloads import MalformedPayload, parse_click
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.projection import call_view
 from bot.slack.views import new_showing_id
-from bot.store import showings
+from bot.store import showings, tabs
 from bot.store.engine import Store, Tx
 from bot.store.queue import decided_lately
+from bot.store.tabs import Tab
 
 log = structlog.get_logger("placet")
 OPEN_MS = 3_600_000
-MOST_TABS = 200
+LOOK_MS = 3_000
+AT_ONCE = 50
 LONGEST_PAGE = 4
 LATELY = 8
 
 Body = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A tab that somebody may be looking at; `content` is what it shows, "" for not known."""
-
-    opened: int
-    page: int = 0
-    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +56,10 @@ class Drawn:
 
 
 class Home:
-    """One replica's Home tabs."""
+    """One replica's share of the Home tabs."""
 
     def __init__(self, store: Store, policies: Policies, clients: Clients, people: PeopleReader) -> None:
         self._store, self._policies, self._clients, self._people = store, policies, clients, people
-        self._tabs: OrderedDict[Who, Tab] = OrderedDict()
         self.wake: Callable[[], None] = lambda: None
         self.asked: Callable[[], None] = lambda: None
 
@@ -80,7 +72,7 @@ class Home:
         """Somebody looks at their tab: a hint."""
         event = body.get("event")
         user = event.get("user") if isinstance(event, dict) else None
-        if isinstance(event, dict) and event.get("tab") in (None, "home") and isinstance(user, str):
+        if isinstance(event, dict) and event.get("tab") in (None, "home") and is_id(user):
             await self._hint(Who(str(body.get("team_id") or ""), user), 0)
 
     async def turn(self, ack: AsyncAck, body: Body) -> None:
@@ -92,26 +84,29 @@ class Home:
         await ack()
 
     async def _hint(self, who: Who, page: int) -> None:
-        self._tabs[who] = Tab(await self._store.now(), page)
-        self._tabs.move_to_end(who)
-        while len(self._tabs) > MOST_TABS:
-            self._tabs.popitem(last=False)
+        if self._clients(who.team) is None:
+            return  # a workspace that the app is not installed in
+        async with self._store.begin() as tx:
+            await tabs.open_tab(tx, who, page)
         self.wake()
 
     async def step(self) -> bool:
         """Publish every tab that shows something else than it should."""
-        now = await self._store.now()
-        for who, tab in list(self._tabs.items()):
-            if tab.opened < now - OPEN_MS:
-                self._tabs.pop(who, None)
-            else:
-                await self._publish(who, tab)
-        return False
+        async with self._store.read() as tx:
+            due = await tabs.is_due(tx)
+        if not due:
+            return False
+        async with self._store.begin() as tx:
+            taken = await tabs.take_tabs(tx, every_ms=LOOK_MS, open_ms=OPEN_MS, limit=AT_ONCE)
+        for tab in taken:
+            await self._publish(tab)
+        return len(taken) == AT_ONCE
 
-    async def _publish(self, who: Who, tab: Tab) -> None:
-        client = self._clients(who.team)
+    async def _publish(self, tab: Tab) -> None:
+        who, client = tab.who, self._clients(tab.who.team)
         if client is None:
-            self._tabs.pop(who, None)
+            async with self._store.begin() as tx:
+                await tabs.forget_tab(tx, who)
             return
         async with self._store.read() as tx:
             drawn = await self._drawn(tx, who, tab.page)
@@ -128,8 +123,8 @@ class Home:
         except SlackError as exc:
             log.warning("A Home tab could not be published.", action="slack_fault", code=exc.code)
             return
-        if self._tabs.get(who) == tab:  # else it was opened or turned meanwhile, and is drawn again
-            self._tabs[who] = replace(tab, content=drawn.content, page=drawn.page)
+        async with self._store.begin() as tx:
+            await tabs.shows(tx, tab, page=drawn.page, content=drawn.content)
 
     async def _drawn(self, tx: Tx, who: Who, page: int) -> Drawn:
         found = await mine(tx, await self._policies.in_force(tx), who)
@@ -138,7 +133,7 @@ class Home:
         named = [(new_showing_id(), one) for one in here]
         cards = tuple(call_view(one.review, one.action, one.stage, showing=showing) for showing, one in named)
         lately = await _lately(tx, found, who)
-        rendered = home_view(HomeView(cards, len(found.calls), page, lately, found.ask))
+        rendered = home_view(HomeView(cards, len(found.calls), page, lately, found.ask, MOST if found.cut else None))
         made = tuple(
             _showing(showing, one, offer, who) for (showing, one), offer in zip(named, rendered.offers, strict=True)
         )
@@ -149,8 +144,9 @@ async def _lately(tx: Tx, found: Mine, who: Who) -> tuple[Any, ...]:
     stages = {stage.tenant.name: stage for stage in found.stages}
     if not stages:
         return ()
+    approved = tuple(call_view(one.review, one.action, one.stage, showing="") for one in found.approved[:LATELY])
     decided = await decided_lately(tx, who, tenants=stages, limit=LATELY)
-    return tuple(
+    return approved + tuple(
         call_view(review, review.actions[position], stages[review.tenant], showing="") for review, position in decided
     )
 

@@ -50,13 +50,16 @@ class Listeners:
     submits: Submits
 
     def register(self, app: AsyncApp) -> None:
-        """Put every listener on the app; the catch-alls answer what no version of ours has sent."""
+        """Put ours on the app, first of all: Bolt asks one listener after the other whose a press is."""
         app.action(ids.APPROVE)(self.approve)
         app.action(ids.TAKE_BACK)(self.take_back)
         for action_id in sorted(OPENING):
             app.action(action_id)(self.open)
         for action_id in sorted(TURNING):
             app.action(action_id)(self.turn)
+
+    def register_rest(self, app: AsyncApp) -> None:
+        """Put the catch-alls on the app, last of all: they answer what no version of ours has sent."""
         app.action(ANY)(self.other_action)
         app.view(ANY)(self.submit)
 

@@ -7,13 +7,14 @@ person never sees another workspace's tenant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blocks import words
 from blocks.queue import ask_whom
 from bot.authority import FRESH_MS, Standing, known_person
 from bot.core.model import Action, Review, ReviewState, Who
 from bot.core.policy import TenantPolicy, tool_settings
+from bot.core.undo import authors
 from bot.policies import InForce
 from bot.slack.projection import Stage, offered, read_only_positions
 from bot.store import reviews, tenants
@@ -40,6 +41,8 @@ class Mine:
     stages: tuple[Stage, ...]
     ask: str | None = None
     unsure: bool = False
+    approved: tuple[Awaiting, ...] = ()  # what they have approved and what waits for others
+    cut: bool = False  # a tenant has more reviews than are looked through
 
 
 def tenants_of(in_force: InForce, team: str) -> tuple[TenantPolicy, ...]:
@@ -52,11 +55,17 @@ async def mine(tx: Tx, in_force: InForce, who: Who) -> Mine:
     stages = [await _stage(tx, in_force, tenant, who) for tenant in tenants_of(in_force, who.team)]
     if not stages:
         return Mine((), (), words.NO_TENANT_HERE)
-    calls: list[Awaiting] = []
-    for stage in stages:
-        calls += await _awaiting(tx, stage)
-    calls.sort(key=lambda one: (one.risk != "high", one.review.opened_at, one.review.id, one.action.position))
-    return _told(in_force, stages, calls, who)
+    found = [await _pending(tx, stage) for stage in stages]
+    calls = sorted((one for each in found for one in each.calls), key=_first)
+    awaiting = [one for one in calls if who not in authors(one.action) and offered(one.review, one.action, one.stage)]
+    told = _told(in_force, stages, awaiting, who)
+    approved = tuple(one for one in calls if who in authors(one.action))
+    return replace(told, approved=approved, cut=any(each.cut for each in found))
+
+
+def _first(one: Awaiting) -> tuple[bool, int, str, int]:
+    """Riskiest first, then oldest."""
+    return one.risk != "high", one.review.opened_at, one.review.id, one.action.position
 
 
 def _told(in_force: InForce, stages: Sequence[Stage], calls: Sequence[Awaiting], who: Who) -> Mine:
@@ -79,14 +88,21 @@ async def _stage(tx: Tx, in_force: InForce, tenant: TenantPolicy, who: Who) -> S
     return Stage(tenant, tx.now, standing, tenant.name in paused or tenants.ALL in paused)
 
 
-async def _awaiting(tx: Tx, stage: Stage) -> list[Awaiting]:
-    found: list[Awaiting] = []
-    for review in await reviews.list_pending(tx, tenant=stage.tenant.name, limit=MOST):
-        if review.state is not ReviewState.OPEN or review.problem or read_only_positions(review, stage.tenant):
-            continue
-        found += [
-            Awaiting(review, action, stage, tool_settings(stage.tenant, action.tool).risk)
-            for action in review.undecided
-            if offered(review, action, stage)
-        ]
-    return found
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """One tenant's undecided calls, as far as they are looked through."""
+
+    calls: tuple[Awaiting, ...]
+    cut: bool
+
+
+async def _pending(tx: Tx, stage: Stage) -> _Pending:
+    found = await reviews.list_pending(tx, tenant=stage.tenant.name, limit=MOST)
+    waiting = [review for review in found if review.state is ReviewState.OPEN and not review.problem]
+    calls = tuple(
+        Awaiting(review, action, stage, tool_settings(stage.tenant, action.tool).risk)
+        for review in waiting
+        if not read_only_positions(review, stage.tenant)
+        for action in review.undecided
+    )
+    return _Pending(calls, len(found) == MOST)

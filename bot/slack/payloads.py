@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.core.model import Who
 from bot.core.policy import Person
+from bot.slack.identifiers import Id, Value
 
 InputValue = str | tuple[str, ...] | None
 
@@ -30,16 +31,16 @@ class _Part(BaseModel):
 
 
 class _Team(_Part):
-    id: str
+    id: Id
 
 
 class _User(_Part):
-    id: str
-    team_id: str | None = None
+    id: Id
+    team_id: Id | None = None
 
 
 class _Option(_Part):
-    value: str
+    value: Id
 
 
 class _Element(_Part):
@@ -54,32 +55,33 @@ class _State(_Part):
 
 
 class _View(_Part):
-    id: str
+    id: Id
     type: str = "modal"
-    hash: str = ""
-    callback_id: str = ""
-    private_metadata: str = ""
-    root_view_id: str | None = None
-    app_installed_team_id: str | None = None
+    hash: Id = ""
+    callback_id: Id = ""
+    private_metadata: Value = ""
+    root_view_id: Id | None = None
+    app_installed_team_id: Id | None = None
     state: _State = Field(default_factory=_State)
 
 
 class _Action(_Element):
-    action_id: str
-    block_id: str = ""
-    action_ts: str = ""
+    action_id: Id
+    value: Value | None = None
+    block_id: Id = ""
+    action_ts: Id = ""
 
 
 class _Container(_Part):
-    message_ts: str | None = None
-    channel_id: str | None = None
-    thread_ts: str | None = None
+    message_ts: Id | None = None
+    channel_id: Id | None = None
+    thread_ts: Id | None = None
 
 
 class _Body(_Part):
     team: _Team | None = None
     user: _User
-    trigger_id: str = ""
+    trigger_id: Id = ""
     container: _Container | None = None
     actions: list[_Action] = Field(default_factory=list)
     view: _View | None = None
@@ -123,6 +125,12 @@ class View:
     callback_id: str
     showing_id: str
     values: Mapping[str, InputValue]
+    root_id: str | None = None
+
+    @property
+    def lies_on(self) -> str | None:
+        """The id of the view at the bottom, where this one lies on top of another."""
+        return self.root_id if self.root_id != self.id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +197,7 @@ def _view(view: _View | None) -> View | None:
     values = {
         block: _value(element) for block, held in view.state.values.items() for element in list(held.values())[:1]
     }
-    return View(view.id, view.hash, view.callback_id, view.private_metadata, values)
+    return View(view.id, view.hash, view.callback_id, view.private_metadata, values, view.root_view_id)
 
 
 def _read(body: Mapping[str, Any]) -> _Body:

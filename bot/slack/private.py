@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from blocks.notices import private_notice
 from bot.errors import SlackError
 from bot.slack import api
+
+log = structlog.get_logger("placet")
 
 # The person or the bot cannot be met in that channel; a direct message needs neither to be there.
 ELSEWHERE = frozenset(
@@ -33,3 +36,13 @@ async def tell(client: AsyncWebClient, *, channel: str | None, user: str, thread
         else:
             return
     await api.call(client.chat_postMessage(channel=user, **content))
+
+
+async def try_to_tell(
+    client: AsyncWebClient, *, channel: str | None, user: str, thread_ts: str | None, text: str
+) -> None:
+    """As `tell`, for a word on which nothing depends: that it could not be said is only logged."""
+    try:
+        await tell(client, channel=channel, user=user, thread_ts=thread_ts, text=text)
+    except SlackError as exc:
+        log.warning("Somebody could not be told.", action="slack_fault", code=exc.code)

@@ -7,6 +7,7 @@ and, in private views, on the person who looks. This module must not call Slack 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from blocks import reasons, words
 from blocks.models import BatchView, CallState, CallView, Decided, Draft, RootView
@@ -14,9 +15,11 @@ from bot.authority import Standing, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
 from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState
+from bot.core.operate import operations
+from bot.core.outcome import own_words
 from bot.core.policy import DECISIONS, REVEAL, TenantPolicy, judge, offered_on_call, tool_settings, who_could
 from bot.core.quorum import RUNS_THE_TOOL
-from bot.core.undo import is_changeable, is_stoppable
+from bot.core.undo import authors, is_changeable, is_stoppable
 from bot.slack.editing import fields_for
 from bot.slack.hiding import Hiding, hidden_changes, hiding_of
 
@@ -41,6 +44,7 @@ OUTCOMES = {
     Outcome.EXPIRED: CallState.EXPIRED,
     Outcome.UNKNOWN: CallState.UNKNOWN,
 }
+THREAD_ID = "{thread_id}"
 EXPIRY = "expiry"  # the user of a decision that Placet made
 
 
@@ -72,7 +76,7 @@ def offered(review: Review, action: Action, stage: Stage) -> tuple[DecisionType,
     stoppable = is_stoppable(review, action)
     if call_state(review, action) is not CallState.WAITING and not stoppable:
         return ()
-    call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester)
+    call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester_now)
     viewer = stage.viewer
     if viewer is None:
         words_ = offered_on_call(stage.tenant, call)
@@ -126,32 +130,54 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         description=hiding.text(action.description),
         tenant=review.tenant,
         requester=review.requester,
+        thread_link=thread_link(review, stage.tenant),
         opened_at=review.opened_at // 1000,
         decide_by=review.decide_by // 1000 if review.decide_by is not None else None,
-        digest=shown(action.standing_digest),
+        digest=shown(action.decision.digest if action.decision else action.standing_digest),
         state=state,
         reason=_reason(review, action, blocked, state),
         decided=decided(action.decision, hiding),
-        outcome=hiding.text(action.outcome_text) if settings.result == "first_lines" else None,
+        outcome=hiding.text(_told(action)) if settings.result == "first_lines" else None,
         notices=(*_notices(review, stage), *_hidden_notices(action, hiding)),
         approvals_needed=settings.approvals,
         approvals=tuple(approval.by.user for approval in action.approvals),
         original=action.args if action.proposal and state is CallState.WAITING else None,
         masks=hiding.masks,
-        take_back=is_changeable(review, action),
+        take_back=_may_take_back(review, action, stage),
         typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),
         revealable=any(mask.declared for mask in hiding.masks) and may_reveal(review, action, stage),
         has_result=has_result(action, settings.result),
         mention=settings.mention if len(review.actions) == 1 else (),
+        operate=operations(review) if len(review.actions) == 1 and stage.viewer is None else (),
     )
+
+
+def thread_link(review: Review, tenant: TenantPolicy) -> str | None:
+    """Where people look at the thread itself; its id is the agent server's, so nothing of it is left to be read as more."""
+    template = tenant.agent.thread_url
+    return template and template.replace(THREAD_ID, quote(review.thread_id, safe=""))
+
+
+def _may_take_back(review: Review, action: Action, stage: Stage) -> bool:
+    """Whether somebody (or the viewer) has something of their own to take back."""
+    if stage.viewer is None or not is_changeable(review, action):
+        return is_changeable(review, action)
+    person = stage.viewer.person
+    return any((one.team, one.user) == (person.team, person.user) for one in authors(action))
 
 
 def may_reveal(review: Review, action: Action, stage: Stage) -> bool:
     """Whether somebody (or the viewer) may see what the policy hides of this call."""
     if stage.viewer is None:
         return who_could(stage.tenant, action.tool, REVEAL)
-    call = call_of(review, action, None, review.requester)
+    call = call_of(review, action, None, review.requester_now)
     return judge(stage.tenant, call, person=stage.viewer.person, decision=REVEAL).allowed
+
+
+def _told(action: Action) -> str | None:
+    """What the tool answered, without what the agent is told of an edit: that stands on the card already."""
+    edited = action.decision is not None and action.decision.type is DecisionType.EDIT
+    return own_words(action.outcome_text) if edited and action.outcome_text else action.outcome_text
 
 
 def has_result(action: Action, setting: str) -> bool:
@@ -165,9 +191,9 @@ def may_read_result(review: Review, action: Action, stage: Stage) -> bool:
     if stage.viewer is None:
         return False
     person = stage.viewer.person
-    if review.requester == person.user and not person.deactivated and person.outsider is False:
+    if review.requester == review.requester_now == person.user and not person.deactivated and person.outsider is False:
         return True
-    call = replace(call_of(review, action, None, review.requester), allowed=DECISIONS)
+    call = replace(call_of(review, action, None, review.requester_now), allowed=DECISIONS)
     return any(judge(stage.tenant, call, person=person, decision=kind).allowed for kind in DECISIONS)
 
 
@@ -190,7 +216,8 @@ def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: Cal
         if action.position in blocked:
             return reasons.problem_text("nobody_may")
         return reasons.problem_text("other_position", positions=", ".join(str(one + 1) for one in blocked))
-    if state in (CallState.SUPERSEDED, CallState.BROKEN, CallState.UNKNOWN, CallState.HELD) and review.why:
+    theirs = review.state is ReviewState.SUPERSEDED  # whatever became of it then, it was not by what stands here
+    if review.why and (theirs or state in (CallState.SUPERSEDED, CallState.BROKEN, CallState.UNKNOWN, CallState.HELD)):
         return reasons.why_text(review.why)
     return None
 
@@ -202,6 +229,8 @@ def _notices(review: Review, stage: Stage) -> tuple[str, ...]:
         lines.append(reasons.why_text("erased"))
     if stage.paused and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
         lines.append(reasons.why_text("paused"))
+    if review.renamed is not None and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
+        lines.append(reasons.why_text("requester_changed"))
     if review.state in (ReviewState.DECIDED, ReviewState.OPEN, ReviewState.RESUMED) and review.why:
         lines.append(reasons.why_text(review.why))
     return tuple(dict.fromkeys(line for line in lines if line))
@@ -218,7 +247,13 @@ def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
     calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
     reviewable = review.state is ReviewState.OPEN and any(call.state is CallState.WAITING for call in calls)
     wanted = [one for action in review.actions for one in tool_settings(stage.tenant, action.tool).mention]
-    return RootView(showing=showing, calls=calls, reviewable=reviewable, mention=tuple(dict.fromkeys(wanted)))
+    return RootView(
+        showing=showing,
+        calls=calls,
+        reviewable=reviewable,
+        mention=tuple(dict.fromkeys(wanted)),
+        operate=operations(review) if len(review.actions) != 1 else (),
+    )
 
 
 def batch_view(review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft]) -> BatchView:

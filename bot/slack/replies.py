@@ -1,7 +1,7 @@
 """What a watcher of a card must not miss, as one reply in its thread: a card that changes pings nobody.
 
-Replies are rows, one for each review and reason, so that no redraw says anything twice. An outcome that nobody can tell has
-its own alarm in the workers. This module must not know how messages are written.
+Replies are rows, one for each review and reason, so that no redraw says anything twice. What an operator must look at is an
+alarm of the workers, which says it here too. This module must not know how messages are written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bot.store import notices
 from bot.store.engine import Tx
 from bot.store.messages import Message
 
-TOLD = frozenset({"possibly_twice", "raced", "voided_authority", "voided_policy", "voided_unsendable"})
+TOLD = frozenset({"voided_authority", "voided_policy", "voided_unsendable"})
 
 
 async def reply_once(tx: Tx, review: Review | None, message: Message) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from blocks import ids, reasons
 from blocks.batches import page_of
 from bot.core.decide import Intent
-from bot.core.edit import EditProblem, read_edit
 from bot.core.model import Action, DecisionType
 from bot.slack.payloads import InputValue
 from bot.slack.views import Scene
@@ -70,16 +69,21 @@ def block_of(values: Mapping[str, InputValue], position: int, *kinds: str) -> st
     return None
 
 
-def intent_of(action: Action, draft: Draft) -> Intent | EditProblem | None:
-    """What a draft asks for its call: None while nothing is chosen, a problem when the edit cannot be read."""
-    if draft.decision is None or draft.decision not in set(DecisionType):
+def intent_of(scene: Scene, action: Action, draft: Draft) -> Intent | None:
+    """What a draft asks for its call: None while nothing is chosen, and for an edit of which none is kept."""
+    kind = chosen(draft)
+    if kind is None:
         return None
-    kind = DecisionType(draft.decision)
     if kind is DecisionType.EDIT:
-        final = read_edit(draft.edited or "")
-        return final if isinstance(final, EditProblem) else Intent(action.position, kind, final_args=final)
+        kept = scene.kept.get(draft.kept_in or "")
+        return Intent(action.position, kind, final_args=kept.final_args, showing=kept) if kept else None
     told = draft.message if kind in (DecisionType.REJECT, DecisionType.RESPOND) else None
     return Intent(action.position, kind, message=told)
+
+
+def chosen(draft: Draft) -> DecisionType | None:
+    """The decision that a draft names, if it is one."""
+    return DecisionType(draft.decision) if draft.decision in set(DecisionType) else None
 
 
 def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str, InputValue]) -> FieldErrors | None:
@@ -89,11 +93,10 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
         block = block_of(values, action.position, "d", "m")
         if block is None:
             continue
-        intent = intent_of(action, drafts.get(action.position, scene.draft(action)))
+        draft = drafts.get(action.position, scene.draft(action))
+        intent = intent_of(scene, action, draft)
         if intent is None:
-            errors[block] = reasons.CHOOSE
-        elif isinstance(intent, EditProblem):
-            errors[block_of(values, action.position, "e") or block] = intent.sentence
+            errors[block] = reasons.EDIT_FIRST if chosen(draft) is DecisionType.EDIT else reasons.CHOOSE
         elif intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
             errors[block_of(values, action.position, "m") or block] = reasons.EMPTY_ANSWER
     return FieldErrors(errors) if errors else None
@@ -108,15 +111,16 @@ def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | N
 def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:
     """The page of the first undecided call that has no usable choice yet, or None when all have one."""
     for action in scene.review.undecided:
-        if not isinstance(intent_of(action, drafts.get(action.position, scene.draft(action))), Intent):
+        if intent_of(scene, action, drafts.get(action.position, scene.draft(action))) is None:
             return page_of(action.position)
     return None
 
 
 def intents_of(scene: Scene, drafts: Mapping[int, Draft]) -> tuple[Intent, ...]:
     """One intent for each undecided call, in request order."""
-    found = (intent_of(action, drafts.get(action.position, scene.draft(action))) for action in scene.review.undecided)
-    return tuple(intent for intent in found if isinstance(intent, Intent))
+    drafted = ((action, drafts.get(action.position, scene.draft(action))) for action in scene.review.undecided)
+    found = (intent_of(scene, action, draft) for action, draft in drafted)
+    return tuple(intent for intent in found if intent is not None)
 
 
 def merged(stored: Mapping[int, Draft], changed: Mapping[int, Draft]) -> dict[int, Draft]:

@@ -7,11 +7,13 @@ so that no error and no redraw loses it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blocks import ids, reasons, words
+from blocks.batches import page_of
 from blocks.notices import refusal_plain
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.edit import EditProblem, read_edit
@@ -22,8 +24,10 @@ from bot.slack.deciding import Asked, Desk, Ruling
 from bot.slack.editing import error_blocks, fields_for, read_typed
 from bot.slack.payloads import Submission
 from bot.slack.people import PeopleReader
+from bot.slack.screens import Screens
 from bot.slack.submissions import (
     block_of,
+    chosen,
     decided_meanwhile,
     first_open_page,
     intent_of,
@@ -33,13 +37,24 @@ from bot.slack.submissions import (
     page_problems,
     read_drafts,
 )
-from bot.slack.views import Drawn, Scene, draw_batch, draw_confirm, draw_notice, facts_of, scene_of
+from bot.slack.views import (
+    Drawn,
+    Scene,
+    draw_batch,
+    draw_confirm,
+    draw_notice,
+    draw_small,
+    facts_of,
+    may_open,
+    scene_of,
+)
 from bot.store import decisions, showings
 from bot.store.drafts import Draft, save_drafts
 from bot.store.engine import Store
 
 Answer = dict[str, Any]
 SMALL = {ids.CALLBACK_REJECT: DecisionType.REJECT, ids.CALLBACK_RESPOND: DecisionType.RESPOND}
+REDRAWN_S = 1.5  # of the three seconds that an acknowledgement may take
 CLEAR: Answer = {"response_action": "clear"}
 
 
@@ -51,6 +66,7 @@ class Submits:
     policies: Policies
     desk: Desk
     people: PeopleReader
+    screens: Screens
     decided: Callable[[], None]
     asked: Callable[[], None]
 
@@ -62,12 +78,15 @@ class Submits:
                 return CLEAR
             scene = await scene_of(tx, self.policies, submission.presser, showing)
         if isinstance(scene, Refused):
+            await self.desk.note(submission.presser, showing, scene)
             return _replace(draw_notice(scene))
         match submission.view.callback_id:
             case ids.CALLBACK_REJECT | ids.CALLBACK_RESPOND as callback:
                 return await self._small(submission, scene, SMALL[callback])
-            case ids.CALLBACK_EDIT:
+            case ids.CALLBACK_EDIT | ids.CALLBACK_BATCH_EDIT:
                 return await self._edit(submission, scene)
+            case ids.CALLBACK_KEEP:
+                return await self._keep_edit(submission, scene)
             case ids.CALLBACK_CONFIRM:
                 return await self._confirm(submission, scene)
             case ids.CALLBACK_REVIEW | ids.CALLBACK_REVEALED:
@@ -96,7 +115,9 @@ class Submits:
             blocks = error_blocks(action.position, read.errors, values)
             return _errors(submission, blocks or {block_of(values, action.position, "e"): read.errors.get(0, "")})
         banner = words.STRAIGHTENED if read.straightened else None
-        return await self._go_on(submission, scene, draw_confirm(scene, action, read.final, banner=banner), changed)
+        in_batch = submission.view.callback_id == ids.CALLBACK_BATCH_EDIT
+        drawn = draw_confirm(scene, action, read.final, banner=banner, in_batch=in_batch)
+        return await self._go_on(submission, scene, drawn, changed)
 
     async def _confirm(self, submission: Submission, scene: Scene) -> Answer:
         action, final = _action(scene), scene.showing.final_args
@@ -104,20 +125,60 @@ class Submits:
             return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
         return await self._decide(submission, (Intent(action.position, DecisionType.EDIT, final_args=final),))
 
+    async def _keep_edit(self, submission: Submission, scene: Scene) -> Answer:
+        """An edit of a batch, kept until all is sent; what would be refused then is better said now."""
+        action, final = _action(scene), scene.showing.final_args
+        if action is None or final is None:
+            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        refused = await self.desk.foresee(_asked(submission, (Intent(action.position, DecisionType.EDIT, final),)))
+        if refused is not None:
+            return _replace(draw_notice(refused))
+        edit = DecisionType.EDIT.value
+        draft = replace(scene.draft(action), decision=edit, kept=final, kept_in=scene.showing.id)
+        await self._keep(submission, scene, None, {action.position: draft})
+        return await self._back_to_batch(submission, action.position)
+
+    async def _back_to_batch(self, submission: Submission, position: int) -> Answer:
+        """The view of all calls again: below this one, where Slack closes it by itself, or else in its place."""
+        async with self.store.read() as tx:
+            showing = ids.decode_showing(submission.view.showing_id) or ""
+            scene = await scene_of(tx, self.policies, submission.presser, showing)
+            if isinstance(scene, Refused):
+                return _replace(draw_notice(scene))
+            before = await showings.last_of_all(tx, scene.review.id, submission.presser.user)
+        drawn = draw_batch(replace(scene, showing=before or scene.showing), page=page_of(position))
+        below = submission.view.lies_on
+        if below is None:
+            return await self._go_on(submission, scene, drawn, {})
+        redrawn = self.screens.tasks.start(self.screens.redraw(submission.presser, below, drawn), "redraw batch")
+        # Before the person is back there: a redraw that comes later would take away what they choose meanwhile.
+        await asyncio.wait({redrawn}, timeout=REDRAWN_S)
+        return {}
+
     async def _review(self, submission: Submission, scene: Scene) -> Answer:
         action = _action(scene)
         if action is None:
             return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
         changed = read_drafts(scene, submission.view.values)
+        draft = changed.get(action.position, scene.draft(action))
+        if chosen(draft) is DecisionType.EDIT:
+            return await self._to_form(submission, scene, action, changed)
         problems = page_problems(scene, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
-        intent = intent_of(action, changed.get(action.position, scene.draft(action)))
-        if not isinstance(intent, Intent):
+        intent = intent_of(scene, action, draft)
+        if intent is None:
             return _errors(submission, {block_of(submission.view.values, action.position, "d"): reasons.CHOOSE})
-        if intent.type is DecisionType.EDIT and intent.final_args is not None:
-            return await self._go_on(submission, scene, draw_confirm(scene, action, intent.final_args), changed)
         return await self._decide(submission, (intent,))
+
+    async def _to_form(
+        self, submission: Submission, scene: Scene, action: Action, changed: Mapping[int, Draft]
+    ) -> Answer:
+        """The form of single arguments in the place of the call's full view, so that no third view is needed."""
+        refused = may_open(scene, action, DecisionType.EDIT)
+        now = replace(scene, drafts=merged(scene.drafts, changed))
+        drawn = draw_notice(refused) if refused else draw_small(now, action, DecisionType.EDIT)
+        return await self._go_on(submission, scene, drawn, changed)
 
     async def _batch(self, submission: Submission, scene: Scene) -> Answer:
         """Check this page, keep it, then turn to the next page, to one with a gap, or send everything."""
@@ -125,7 +186,7 @@ class Submits:
         problems = page_problems(scene, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
-        scene = Scene(scene.review, scene.showing, scene.stage, scene.presser, merged(scene.drafts, changed))
+        scene = replace(scene, drafts=merged(scene.drafts, changed))
         page = scene.showing.page
         late = decided_meanwhile(scene, submission.view.values)
         if late is not None:
@@ -153,18 +214,14 @@ class Submits:
                 await showings.insert_showing(tx, showing)
 
     async def _decide(self, submission: Submission, intents: tuple[Intent, ...]) -> Answer:
-        def asked_for(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
-            return intents
-
-        view = submission.view
-        showing = ids.decode_showing(view.showing_id) or ""
-        taken = submission.content_key
-        asked = Asked(submission.presser, showing, submission.delivery_key, asked_for, taken_key=taken)
-        ruling = await self.desk.rule(asked)
+        ruling = await self.desk.rule(_asked(submission, intents))
         if ruling.unsure:
             self.people.want(submission.presser.who)
             self.asked()
         self.decided()
+        review = ruling.review
+        if ruling.refused is None and submission.view.lies_on and review is not None and review.undecided:
+            return await self._back_to_batch(submission, intents[0].position)
         return self._told(submission, ruling)
 
     def _told(self, submission: Submission, ruling: Ruling) -> Answer:
@@ -178,6 +235,15 @@ class Submits:
         if block is None:
             return _replace(draw_notice(refused))
         return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})
+
+
+def _asked(submission: Submission, intents: tuple[Intent, ...]) -> Asked:
+    def asked_for(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
+        return intents
+
+    showing = ids.decode_showing(submission.view.showing_id) or ""
+    taken = submission.content_key
+    return Asked(submission.presser, showing, submission.delivery_key, asked_for, taken_key=taken)
 
 
 def _typed(scene: Scene, action: Action, draft: Draft) -> Reading:

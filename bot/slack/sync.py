@@ -137,7 +137,7 @@ class MessageSync:
         thread = parent.ts if parent else None
         doubtful = message.state == "posting"
         if doubtful and (found := await copies(client, message, thread)):
-            await self._posted(message, draft, message.channel, found[0], fresh=False)
+            await self._posted(message, draft, message.channel, found[0], fresh=False, alone=len(found) == 1)
             return
         await self.known(tenant)
         # Where the policy says now: a channel that was given up may be why nothing was delivered.
@@ -184,13 +184,18 @@ class MessageSync:
             await showings.insert_showing(tx, shorter.showing)
         return shorter, await write(_content(shorter.rendered))
 
-    async def _posted(self, message: Message, draft: Draft, channel: str, ts: str, *, fresh: bool) -> None:
-        """Store where it is. One found in history may show an older version, so it is drawn again."""
+    async def _posted(  # noqa: PLR0913 - what is stored, each named by the caller
+        self, message: Message, draft: Draft, channel: str, ts: str, *, fresh: bool, alone: bool = True
+    ) -> None:
+        """Store where it is. One found in history may show an older version, so it is drawn again.
+
+        Unless it is known to stand `alone`, what is beside it is removed with the next drawing.
+        """
         version = message.wanted if fresh else 0
         key = draft.content_key if fresh else ""
         async with self.store.begin() as tx:
             showing = draft.showing.id if fresh else message.showing_id
-            late = tx.now + COPIES_MS if fresh and message.state == "posting" else None
+            late = tx.now + COPIES_MS if fresh and message.state == "posting" else None if alone else tx.now
             await messages.posted(
                 tx, message, channel=channel, ts=ts, version=version, showing_id=showing, content_key=key, again_at=late
             )

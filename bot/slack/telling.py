@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.errors import RateLimited, SlackError
+from bot.errors import InstallationRevoked, RateLimited, SlackError, SlackUnavailable
 from bot.policies import Policies
 from bot.slack import api
 from bot.slack.people import Clients
@@ -19,6 +19,9 @@ log = structlog.get_logger("placet")
 LEASE_MS = 30_000
 BATCH = 10
 MOST_ATTEMPTS = 5
+LONGEST_S = 60.0
+AWAY = (RateLimited, SlackUnavailable, InstallationRevoked)
+NOT_INSTALLED = "no_token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Telling:
     async def _send(self, notice: Notice, team: str) -> None:
         client = self.clients(team)
         if client is None:
-            await self._failed(notice, SlackError(f"no token for workspace {team}", code="no_token"))
+            await self._failed(notice, SlackError(f"no token for workspace {team}", code=NOT_INSTALLED))
             return
         try:
             if notice.user_id:
@@ -63,11 +66,16 @@ class Telling:
 
     async def _failed(self, notice: Notice, fault: SlackError) -> None:
         log.warning("A notice could not be sent.", action="slack_fault", tenant=notice.tenant, code=fault.code)
-        wait = fault.retry_after if isinstance(fault, RateLimited) else 2.0 ** (notice.attempts + 1)
+        wait = fault.retry_after if isinstance(fault, RateLimited) else min(2.0 ** (notice.attempts + 1), LONGEST_S)
         async with self.store.begin() as tx:
-            late = notice.attempts + 1 >= MOST_ATTEMPTS
+            late = notice.attempts + 1 >= MOST_ATTEMPTS and not _outlives(notice, fault)
             retry_at = None if late else tx.now + int(wait * 1000)
             await notices.notice_failed(tx, notice, error=fault.code, retry_at=retry_at)
+
+
+def _outlives(notice: Notice, fault: SlackError) -> bool:
+    """Whether it waits for as long as Slack is away: an alarm must come through, a word on a press is stale by then."""
+    return notice.user_id is None and (isinstance(fault, AWAY) or fault.code == NOT_INSTALLED)
 
 
 def team_of(notice: Notice) -> str:

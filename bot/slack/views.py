@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from blocks import ids
 from blocks.batches import batch_modal
-from blocks.confirms import confirm_modal
+from blocks.confirms import Final, confirm_modal
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
 from blocks.notices import refusal_plain
-from blocks.results import result_modal
 from blocks.reviews import review_modal
 from bot.authority import FRESH_MS, Standing, authority_for, known_person
 from bot.core.decide import Refusal, Refused, review_digest
@@ -27,9 +26,9 @@ from bot.core.policy import tool_settings
 from bot.core.undo import is_stoppable
 from bot.policies import Policies
 from bot.slack.editing import as_fields, as_json, fields_for, views_of
-from bot.slack.hiding import hiding_of, kept_hidden
+from bot.slack.hiding import kept_hidden
 from bot.slack.payloads import Presser
-from bot.slack.projection import Stage, batch_view, call_view, has_result, may_read_result, offered
+from bot.slack.projection import Stage, batch_view, call_view, offered
 from bot.store import reviews, showings, tenants
 from bot.store.drafts import Draft, load_drafts
 from bot.store.engine import Tx
@@ -37,7 +36,6 @@ from bot.store.engine import Tx
 TITLE = "Not decided"
 REVEALED_AT = 1_000  # pages that show hidden values are counted from here
 REVEALED = "secret.revealed"
-RESULT_READ = "result.opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,7 @@ class Scene:
     stage: Stage
     presser: Presser
     drafts: Mapping[int, Draft]
+    kept: Mapping[str, Showing] = field(default_factory=dict)  # of the edits that these drafts keep
 
     def draft(self, action: Action) -> Draft:
         """This person's draft of a call, as long as it was about the same content."""
@@ -82,7 +81,9 @@ async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str
     person = presser.judged(await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
     paused = await tenants.is_paused(tx, review.tenant)
     stage = Stage(tenant, tx.now, Standing(tenant, in_force.version, person), paused)
-    return Scene(review, showing, stage, presser, await load_drafts(tx, review.id, presser.who))
+    drafts = await load_drafts(tx, review.id, presser.who)
+    kept = await showings.load_showings(tx, [one.kept_in for one in drafts.values() if one.kept_in])
+    return Scene(review, showing, stage, presser, drafts, kept)
 
 
 def new_showing_id() -> str:
@@ -93,29 +94,32 @@ def new_showing_id() -> str:
 def typed(draft: Draft) -> Typed:
     """A stored draft as the builders take it."""
     fields = tuple(sorted(draft.fields.items()))
-    return Typed(draft.decision, draft.message, draft.edited, draft.revision, fields)
+    return Typed(draft.decision, draft.message, draft.edited, draft.revision, fields, draft.kept)
 
 
-def draw_small(scene: Scene, action: Action, kind: DecisionType, *, banner: str | None = None) -> Drawn:
-    """The modal for a reason or an answer."""
+def draw_small(
+    scene: Scene, action: Action, kind: DecisionType, *, banner: str | None = None, in_batch: bool = False
+) -> Drawn:
+    """The modal for a reason, an answer or an edit; `in_batch`: the edit is kept until all calls are sent."""
     showing_id = new_showing_id()
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
     if kind is DecisionType.EDIT:
         fields = views_of(fields_for(scene.review, action, scene.stage.tenant))
-        rendered = edit_modal(view, typed(scene.draft(action)), fields=fields, banner=banner)
+        rendered = edit_modal(view, typed(scene.draft(action)), fields=fields, banner=banner, in_batch=in_batch)
     else:
         build = reject_modal if kind is DecisionType.REJECT else respond_modal
         rendered = build(view, typed(scene.draft(action)), banner=banner)
-    return _drawn(scene, rendered, showing_id, action=action)
+    return drawn_of(scene, rendered, showing_id, action=action)
 
 
-def draw_other_form(scene: Scene, action: Action, *, json: bool) -> Drawn:
+def draw_other_form(scene: Scene, action: Action, *, json: bool, in_batch: bool = False) -> Drawn:
     """The edit in its other form; the draft that it shows is to be kept."""
     draft = scene.draft(action)
     fields = fields_for(scene.review, action, scene.stage.tenant)
     draft = as_json(action, fields, draft) if json else as_fields(draft)
     changed = {action.position: draft}
-    drawn = draw_small(replace(scene, drafts={**scene.drafts, **changed}), action, DecisionType.EDIT)
+    scene = replace(scene, drafts={**scene.drafts, **changed})
+    drawn = draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch)
     return replace(drawn, seen=changed)
 
 
@@ -134,30 +138,26 @@ def draw_review(
     seen = frozenset(one - shift for one in draft.seen if (one >= REVEALED_AT) is reveal)
     rendered = review_modal(ReviewView(view, page, seen, typed(draft), banner, reveal=reveal))
     kept = replace(draft, seen=draft.seen | {rendered.page + shift})
-    drawn = _drawn(scene, rendered, showing_id, action=action)
+    drawn = drawn_of(scene, rendered, showing_id, action=action)
     return replace(drawn, seen={action.position: kept}, event=REVEALED if reveal else "")
-
-
-def draw_result(scene: Scene, action: Action) -> Drawn | Refused:
-    """What is kept of a tool's answer, for those who may read it; goes into the record."""
-    settings = tool_settings(scene.stage.tenant, action.tool)
-    if not has_result(action, settings.result):
-        return Refused(Refusal.GONE, action.position)
-    if not may_read_result(scene.review, action, scene.stage):
-        return Refused(Refusal.NOT_A_REVIEWER, action.position)
-    showing_id = new_showing_id()
-    view = call_view(scene.review, action, scene.stage, showing=showing_id)
-    text = hiding_of(action, settings.redact).text(action.outcome_text) or ""
-    return replace(_drawn(scene, result_modal(view, text), showing_id, action=action), event=RESULT_READ)
 
 
 def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:
     """All calls of the interrupt, at one page."""
     showing_id = new_showing_id()
-    drafts = {action.position: typed(scene.draft(action)) for action in scene.review.actions}
+    drafts = {action.position: _typed_in_batch(scene, action) for action in scene.review.actions}
     view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts)
-    drawn = _drawn(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
+    drawn = drawn_of(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
     return replace(drawn, showing=_with_earlier_pages(scene, drawn.showing))
+
+
+def _typed_in_batch(scene: Scene, action: Action) -> Typed:
+    """With what of a kept edit stays hidden: its author has typed the rest, and sees it."""
+    draft = scene.draft(action)
+    if draft.kept is None:
+        return typed(draft)
+    redact = tool_settings(scene.stage.tenant, action.tool).redact
+    return replace(typed(draft), kept_masks=kept_hidden(action, draft.kept, redact))
 
 
 def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None:
@@ -170,15 +170,18 @@ def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None
     return replace(showing, offers=tuple(sorted((*carried, *showing.offers), key=lambda offer: offer.position)))
 
 
-def draw_confirm(scene: Scene, action: Action, final_args: str, *, banner: str | None = None) -> Drawn:
-    """An edit's difference and its final arguments, under their own digest."""
+def draw_confirm(
+    scene: Scene, action: Action, final_args: str, *, banner: str | None = None, in_batch: bool = False
+) -> Drawn:
+    """An edit's difference and its final arguments, under their own digest; `in_batch`: to be kept until all are sent."""
     showing_id = new_showing_id()
     review = scene.review
     digest = call_digest(review.place, action.position, action.tool, final_args, action.allowed)
     view = call_view(review, action, scene.stage, showing=showing_id)
     masks = kept_hidden(action, final_args, tool_settings(scene.stage.tenant, action.tool).redact)
-    rendered = confirm_modal(view, final_args, showing=showing_id, digest=shown(digest), masks=masks, banner=banner)
-    return _drawn(scene, rendered, showing_id, action=action, final_args=final_args)
+    final = Final(final_args, shown(digest), masks)
+    rendered = confirm_modal(view, final, banner=banner, in_batch=in_batch)
+    return drawn_of(scene, rendered, showing_id, action=action, final_args=final_args)
 
 
 def draw_notice(refused: Refused) -> Drawn:
@@ -194,7 +197,7 @@ def facts_of(refused: Refused, review: Review | None = None) -> dict[str, object
     return facts
 
 
-def _drawn(
+def drawn_of(
     scene: Scene,
     rendered: RenderedView,
     showing_id: str,
@@ -202,6 +205,7 @@ def _drawn(
     action: Action | None = None,
     final_args: str | None = None,
 ) -> Drawn:
+    """A rendered view with the showing that records it: of one call, or without `action` of all."""
     review = scene.review
     showing = Showing(
         id=showing_id,

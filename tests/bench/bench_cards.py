@@ -22,6 +22,7 @@ from blocks.models import (
 from blocks.reviews import review_modal
 from bot.core.edit_schema import NOTHING
 from bot.core.fields import fields_of
+from bot.core.lossless import parse_kept
 from bot.core.redact import masks_of
 
 SOURCES = {
@@ -42,6 +43,12 @@ def milliseconds(work: Callable[[], object], times: int) -> float:
     return best * 1_000
 
 
+def hidden_anew(source: str) -> object:
+    """As for arguments that were never seen before."""
+    parse_kept.cache_clear()
+    return masks_of(source, ("password",))
+
+
 def main() -> None:
     """Print one line for each kind of work on each kind of call."""
     for name, source in SOURCES.items():
@@ -52,7 +59,8 @@ def main() -> None:
         works = {
             "card": lambda call=call: call_card(call),
             "review": lambda call=call: review_modal(ReviewView(call)),
-            "what is hidden": lambda source=source: masks_of(source, ("password",)),
+            "what is hidden": lambda source=source: hidden_anew(source),
+            "first sight": lambda call=call, source=source: (hidden_anew(source), call_card(call)),
             "form": lambda source=source: fields_of(source, NOTHING),
         }
         for what, work in works.items():

@@ -15,11 +15,12 @@ from block_calls import (
 
 from blocks.batches import batch_modal
 from blocks.cards import call_card
-from blocks.confirms import confirm_modal
+from blocks.confirms import Final, confirm_modal
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
-from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RootView
+from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RenderedView, RootView
 from blocks.notices import private_notice, refusal_plain, refusal_text
-from blocks.results import result_modal
+from blocks.operating import operation_modal
+from blocks.results import reading_modal, result_modal
 from blocks.reviews import review_modal
 from blocks.roots import root_card
 
@@ -71,6 +72,7 @@ CARDS = {
     "card-waiting": make_call(),
     "card-waiting-in-batch": make_call(position=1, total=3),
     "card-high-risk": make_call(**SQL, arguments='{"database": "billing", "query": "VACUUM"}', approvals_needed=2, approvals=("U03BEN",)),
+    "card-partly-approved": make_call(**SQL, approvals_needed=2, approvals=("U03BEN",), take_back=True),
     "card-long-high-risk": make_call(**SQL, arguments=LONG, approvals_needed=2, approvals=("U03BEN",)),
     "card-too-long-to-read-out": make_call(arguments=json.dumps({"note": "word " * 180 + "end"})),
     "card-hostile": make_call(tool="run\u202e<!here>", title=None, arguments=HOSTILE, description="see <https://evil.example|runbook>"),
@@ -106,10 +108,13 @@ CARDS = {
     "card-broken": make_call(state=CallState.BROKEN, offered=()),
     "card-unknown": make_settled("unknown"),
     "card-held": make_call(state=CallState.HELD, offered=()),
+    "card-broken-for-operators": make_call(state=CallState.BROKEN, offered=(), operate=("repair",)),
+    "card-stuck-for-operators": replace(make_settled("unknown"), reason="It says that it is busy.", operate=("settle", "cancel")),
 }  # fmt: skip
 ROOTS = {
     "root-of-3": RootView(SHOWING, MIXED),
     "root-of-30": make_root(30),
+    "root-broken-for-operators": RootView(SHOWING, renumbered((make_call(state=CallState.BROKEN, offered=()),) * 2), reviewable=False, operate=("repair",)),
     "root-all-decided": RootView(SHOWING, renumbered((make_settled("executed"), make_settled("rejected", "reject"))), reviewable=False),
 }  # fmt: skip
 LATE_REFUSAL = refusal_text("already_decided", by="U03BEN", at=1_796_030_000, position=1)
@@ -131,6 +136,9 @@ VIEWS = {
     ),
     "modal-edit-json-instead": edit_modal(make_call(typed=True), Draft(edited='{"a": 1}'), fields=FIELDS),
     "modal-result": result_modal(make_settled("executed"), "disabled u_4821\nby <!channel>"),
+    "modal-result-page-2": result_modal(make_settled("failed"), QUERY * 4, page=1),
+    "modal-result-reading": reading_modal(),
+    "modal-result-too-long": result_modal(make_settled("executed"), QUERY * 40, page=30, banner="Only the beginning was kept."),
     "modal-revealed": review_modal(
         make_review(
             make_call(arguments='{"password": "hunter2"}', masks=(Mask(("password",), declared=True),), revealable=True),
@@ -143,6 +151,7 @@ VIEWS = {
     "modal-edit-too-long": edit_modal(make_call(arguments=LONG)),
     "modal-edit-not-an-object": edit_modal(make_call(arguments="[1]")),
     "modal-review": review_modal(make_review(make_call())),
+    "modal-review-edit": review_modal(make_review(make_call(typed=True), draft=Draft("edit"))),
     "modal-review-page-1": review_modal(make_review(make_call(arguments=LONG * 1, **SQL), draft=Draft("reject"))),
     "modal-review-last-unseen": review_modal(make_review(make_call(arguments=json.dumps({"q": QUERY * 4})), page=3)),
     "modal-review-last": review_modal(make_review(make_call(arguments=json.dumps({"q": QUERY * 4})), page=3, seen=frozenset({0, 1, 2}))),
@@ -150,12 +159,19 @@ VIEWS = {
     "modal-review-settled": review_modal(make_review(make_settled("executed"))),
     "modal-batch": batch_modal(BatchView(SHOWING, MIXED, drafts=DRAFTS)),
     "modal-batch-edit": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("edit")),), banner="Call 2 was decided by somebody else meanwhile.")),
+    "modal-batch-edit-kept": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("edit", kept='{"user_id": "u_1", "amount": 12.70}')),))),
     "modal-batch-first-of-30": batch_modal(make_batch(30)),
     "modal-batch-last-of-30": batch_modal(make_batch(30, page=5)),
     "modal-batch-long": batch_modal(BatchView(SHOWING, renumbered((make_call(arguments=LONG, **SQL), make_call(offered=()))))),
     "modal-confirm": confirm_modal(
         make_call(arguments='{"user_id": "u_4821", "reason": "chargeback dispute", "amount": 12.7, "old": 1}'),
-        '{"user_id": "u_4821", "reason": "fraud review", "amount": 12.70, "new": ""}', showing=SHOWING, digest="c7qf2mzk9r4t"),
-    "modal-confirm-unchanged": confirm_modal(make_call(), make_call().arguments, showing=SHOWING, digest="c7qf2mzk9r4t"),
+        Final('{"user_id": "u_4821", "reason": "fraud review", "amount": 12.70, "new": ""}', "c7qf2mzk9r4t")),
+    "modal-confirm-unchanged": confirm_modal(make_call(), Final(make_call().arguments, "c7qf2mzk9r4t")),
+    "modal-keep": confirm_modal(make_call(), Final('{"user_id": "u_1", "reason": "fraud review"}', "c7qf2mzk9r4t"), in_batch=True),
+    **{
+        f"modal-operate-{name}": RenderedView(operation_modal(name, showing=SHOWING, tools=["disable_user", "run\u202e<!here>"]))
+        for name in ("repair", "settle", "cancel", "reopen")
+    },
+    "modal-operate-twice": RenderedView(operation_modal("settle", showing=SHOWING, tools=["send_email"] * 7, twice=True)),
     "modal-notice": notice_modal("Too late", refusal_plain("expired", at=1_796_040_000)),
 }  # fmt: skip

@@ -1,15 +1,16 @@
 import json
 
 import pytest
-from block_calls import MASKS, SOURCES, untimed
+from block_calls import MASKS, SOURCES, make_call, untimed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import limits
-from blocks.args import Shape, name_text, one_line, parse, read_arguments, value_text
+from blocks.args import Shape, name_text, one_line, parse, read_arguments, skimmed, value_text
+from blocks.cards import call_card
 from blocks.fitting import deal, fit
 from blocks.models import Mask
-from blocks.tree import Writer, read_json
+from blocks.tree import Pairs, Writer, beginning, read_json
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # long examples
 
@@ -199,3 +200,40 @@ def test_a_hidden_value_is_in_no_row(source, masks):
 def test_what_was_written_out_is_counted_over_names_and_values():
     arguments = read(json.dumps({"a\u200b": "x\u202e", "b": ["\u2066"], "c": r"\u202e"}))
     assert arguments.escapes == 3
+
+
+def leaves(node, path=()):
+    """Every value that holds no others, with the way to it."""
+    members = node if isinstance(node, Pairs) else enumerate(node) if isinstance(node, list) else None
+    if members is None:
+        return [(path, node)]
+    return [leaf for step, value in members for leaf in leaves(value, (*path, step))]
+
+
+@given(SOURCES.filter(lambda source: source is not None), st.integers(1, 200))
+@untimed
+def test_a_beginning_of_json_reads_by_itself_and_holds_the_first_values_and_no_other(source, reach):
+    begun = beginning(source, reach)
+    if begun is None:
+        return
+    try:
+        whole = leaves(read_json(source))
+    except (ValueError, RecursionError):
+        return
+    some = leaves(read_json(begun))
+    assert len(begun) >= reach
+    assert some == whole[: len(some)]
+
+
+@pytest.mark.parametrize("source", ["[1]", "[1}, 2, 3]", "]1, 2, 3, 4", '["' + "x, " * 50 + '"]', "[[[[[[[[1]]]]]]]]"])
+def test_text_without_a_place_to_stop_at_has_no_beginning_of_its_own(source):
+    assert beginning(source, 3) is None
+
+
+def test_arguments_of_which_only_a_beginning_was_read_are_never_complete():
+    source = json.dumps({"rows": [{"a": "b c d", "n": 1}] * 9_000, "last": 1})
+    arguments = skimmed(source, ())
+    assert not arguments.known
+    assert arguments.total == len(source)
+    assert not one_line(parse(source, reach=limits.READ_CARD), 1_000_000)[1]
+    assert call_card(make_call(arguments=source)).offered == ("reject", "respond")

@@ -181,9 +181,21 @@ def test_warnings_cover_the_tool_names_and_the_description(changes):
     assert words.RIGHT_TO_LEFT in context_lines(call_card(make_call(**changes)))
 
 
-def test_an_address_with_letters_that_look_like_others_brings_a_warning():
-    card = call_card(make_call(arguments=json.dumps({"to": "billing@p\u0430ypal.com"})))
-    assert words.LOOKALIKE in context_lines(card)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arguments": json.dumps({"to": "billing@p\u0430ypal.com"})},
+        {"arguments": json.dumps({"url": "https://\u0430pple.example/login"})},
+        {"arguments": json.dumps({"user_id": "u_\u0410\u0412"})},
+        {"arguments": json.dumps({"deep": [{"hosts": ["db1", "d\u04bb1.example"]}]})},
+        {"arguments": json.dumps({"us\u0435r_id": "u_1"})},
+        {"tool": "dis\u0430ble_user"},
+        {"description": "Please see p\u0430ypal.com."},
+    ],
+    ids=["e-mail", "domain", "id", "nested", "name", "tool", "description"],
+)
+def test_an_identifier_with_letters_that_look_like_others_brings_a_warning_wherever_it_stands(changes):
+    assert words.LOOKALIKE in context_lines(call_card(make_call(**changes)))
 
 
 def test_the_header_is_the_policys_title_or_ours_and_never_the_tools_name():
@@ -362,6 +374,12 @@ def test_a_root_names_who_decided_and_the_risk():
         root_card(RootView(SHOWING, renumbered((make_settled("executed", risk="high"), make_call())))).blocks
     )
     assert "✅ ran by   High risk: Disable user" in shown
+
+
+def test_a_root_marks_a_name_and_values_that_it_cuts():
+    long = make_call(tool="t" * 90, arguments=json.dumps({"query": "q" * 90}))
+    assert shown_text(root_card(RootView("s", (make_call(),))).blocks).count("…") == 0
+    assert shown_text(root_card(RootView("s", (long,))).blocks).count("…") == 2
 
 
 def test_an_empty_root_is_no_crash():

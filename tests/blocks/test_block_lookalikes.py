@@ -1,6 +1,6 @@
 import pytest
 
-from blocks.lookalikes import has_lookalikes
+from blocks.lookalikes import _TWINS, has_lookalikes
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,15 @@ from blocks.lookalikes import has_lookalikes
 )
 def test_a_word_of_two_scripts_or_an_address_of_doubles_is_flagged(text):
     assert has_lookalikes(f"send to {text} now")
+
+
+@pytest.mark.parametrize(
+    "twin", sorted(set(_TWINS.replace("\uff10-\uff19\uff21-\uff3a\uff41-\uff5a", "")) | set("\uff11\uff21\uff5a"))
+)
+def test_every_letter_of_the_table_is_seen_in_a_domain_an_id_and_an_address(twin):
+    assert has_lookalikes(f"p{twin}ypal.com")
+    assert has_lookalikes(f"u_48{twin}x")
+    assert has_lookalikes(f"ada@{twin}cme.example")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from blocks import ids, limits
 from blocks.args import parse, read_arguments
 from blocks.batches import batch_modal
 from blocks.cards import call_card
-from blocks.confirms import confirm_modal
+from blocks.confirms import Final, confirm_modal
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import BatchView, CallState, Draft, RootView
 from blocks.reviews import review_modal
@@ -34,7 +34,12 @@ from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
 
 DRAFTS = st.builds(
-    Draft, st.none() | st.sampled_from(ids.DECISIONS), st.none() | HOSTILE, st.none() | HOSTILE, st.integers(0, 9)
+    Draft,
+    st.none() | st.sampled_from(ids.DECISIONS),
+    st.none() | HOSTILE,
+    st.none() | HOSTILE,
+    st.integers(0, 9),
+    kept=SOURCES,
 )
 ELEMENTS = {"text", "rich_text_section", "rich_text_preformatted", "rich_text_list", "user"}
 WAITING = calls_with(state=st.just(CallState.WAITING))
@@ -153,7 +158,7 @@ def test_every_batch_page_is_within_limits_with_its_submit(pairs, times, page):
 @given(CALLS, SOURCES.filter(lambda source: source is not None))
 @patient
 def test_every_confirmation_is_within_limits(call, final):
-    rendered = confirm_modal(call, final, showing=SHOWING, digest="k3vd8w2mq7xa")
+    rendered = confirm_modal(call, Final(final, "k3vd8w2mq7xa"))
     assert problems_in_view(rendered.view) == []
     assert safe(rendered.view["blocks"])
 

@@ -13,6 +13,7 @@ SOURCES = {
     "typical call": ARGUMENTS,
     "one string of 1 MB": json.dumps({"content": "x" * 1_000_000}),
     "200,000 short strings": json.dumps({"list": ["a"] * 200_000}),
+    "36,000 small objects": json.dumps({"rows": [{"a": "b c d", "n": 1}] * 36_000}),
     "1 MB of invisible characters": json.dumps({"content": "\u202e" * 330_000}),
 }
 

@@ -16,13 +16,15 @@ from block_calls import (
     shown_text,
 )
 
-from blocks import ids, limits, words
+from blocks import ids, limits, reasons, words
 from blocks.batches import batch_modal, page_of
-from blocks.confirms import confirm_modal
+from blocks.confirms import Final, confirm_modal
 from blocks.forms import edit_text
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import BatchView, Draft, Mask
+from blocks.results import result_modal
 from blocks.reviews import page_count, review_modal
+from bot.sandbox.slack.blockkit import problems_in_view
 
 FOUR_PAGES = json.dumps({"q": "DELETE FROM carts WHERE age > 30;\n" * 600})
 
@@ -192,10 +194,42 @@ def test_a_settled_call_can_be_read_in_full_but_not_decided():
 
 
 def test_choosing_a_decision_brings_its_own_input_and_no_other():
-    for decision, kinds in {None: "d", "approve": "d", "edit": "de", "reject": "dm", "respond": "dm"}.items():
+    for decision, kinds in {None: "d", "approve": "d", "edit": "d", "reject": "dm", "respond": "dm"}.items():
         view = review_modal(make_review(make_call(), draft=Draft(decision))).view
         assert [block_id[0] for block_id in inputs(view)] == list(kinds)
         assert inputs(view)["d.0"]["dispatch_action"]
+
+
+def test_a_full_view_in_which_an_edit_is_chosen_leads_to_the_form():
+    view = review_modal(make_review(make_call(), draft=Draft("edit"))).view
+    assert view["submit"]["text"] == words.SUBMIT_TO_EDIT
+    assert reasons.EDIT_NEXT in all_texts(view)
+
+
+def test_a_result_of_a_megabyte_is_paged_and_says_how_much_of_it_can_be_read():
+    text = "".join(f"{number:07d}\n" for number in range(125_000))
+    first, last = (result_modal(make_settled("executed"), text, page=page) for page in (0, 99))
+    assert (first.pages, last.page) == (limits.PAGES, limits.PAGES - 1)
+    assert "of 1,000,000 characters can be read here" in str(last.view)
+    assert action_ids(first.view["blocks"]) == [ids.PAGE_NEXT]
+    assert action_ids(last.view["blocks"]) == [ids.PAGE_BACK]
+    assert problems_in_view(last.view) == []
+
+
+def test_an_edit_chosen_in_a_batch_has_a_way_to_its_form_and_shows_what_is_kept():
+    chosen = batch_modal(make_batch(2, drafts=((1, Draft("edit")),))).view["blocks"]
+    kept = batch_modal(make_batch(2, drafts=((1, Draft("edit", kept='{"user_id": "u_9"}')),))).view["blocks"]
+    assert reasons.EDIT_NOT_KEPT in all_texts(chosen)
+    assert [block["block_id"] for block in chosen if ids.EDIT in action_ids([block])] == ["o.1"]
+    assert "becomes u_9" in shown_text(kept)
+    assert reasons.EDIT_NOT_KEPT not in all_texts(kept)
+    assert [block["block_id"] for block in kept if ids.EDIT in action_ids([block])] == ["o.1"]
+
+
+def test_an_edit_of_a_batch_is_kept_and_not_approved_by_itself():
+    view = confirm_modal(make_call(), Final('{"user_id": "u_9"}', ""), in_batch=True).view
+    assert (view["callback_id"], view["submit"]["text"]) == (ids.CALLBACK_KEEP, words.SUBMIT_KEEP)
+    assert reasons.KEPT_UNTIL_SENT in all_texts(view)
 
 
 def test_an_answer_that_is_the_only_choice_needs_no_choosing():
@@ -268,19 +302,16 @@ def test_a_batch_with_nothing_to_decide_has_no_submit():
 def test_drafts_of_a_batch_stand_in_their_own_places():
     drafts = (
         (0, Draft("reject", "no")),
-        (1, Draft("edit", edited='{"a": 2}', revision=1)),
+        (1, Draft("edit", kept='{"user_id": "u_2"}', revision=1)),
         (2, Draft("respond", "eu")),
     )
     fields = inputs(batch_modal(make_batch(3, drafts=drafts)).view)
-    assert list(fields) == ["d.0", "m.0", "d.1.r1", "e.1.r1", "d.2", "m.2"]
-    assert fields["e.1.r1"]["element"]["initial_value"] == '{"a": 2}'
+    assert list(fields) == ["d.0", "m.0", "d.1.r1", "d.2", "m.2"]
 
 
 def test_a_confirmation_shows_old_and_new_what_stays_and_all_that_will_run():
     call = make_call(arguments='{"user_id": "u_1", "amount": 12.7, "old": 1}')
-    rendered = confirm_modal(
-        call, '{"user_id": "u_1", "amount": 12.70, "new": ""}', showing=SHOWING, digest="c7qf2mzk9r4t"
-    )
+    rendered = confirm_modal(call, Final('{"user_id": "u_1", "amount": 12.70, "new": ""}', "c7qf2mzk9r4t"))
     shown = shown_text(rendered.view["blocks"])
     assert "amount  12.7 becomes 12.70" in shown
     assert 'new  nothing becomes ""' in shown
@@ -296,16 +327,16 @@ def test_a_confirmation_shows_old_and_new_what_stays_and_all_that_will_run():
     "final", ["[1]", json.dumps({"a": "x" * 20_000}), json.dumps({str(at): at for at in range(500)})]
 )
 def test_an_edit_that_cannot_be_shown_whole_cannot_be_approved(final):
-    rendered = confirm_modal(make_call(), final, showing=SHOWING, digest="c7qf2mzk9r4t")
+    rendered = confirm_modal(make_call(), Final(final, "c7qf2mzk9r4t"))
     assert "submit" not in rendered.view
     assert rendered.offers[0].offered == ()
 
 
 def test_an_edit_to_no_arguments_says_that_nothing_is_left():
-    assert words.NO_ARGUMENTS in all_texts(confirm_modal(make_call(), "{}", showing=SHOWING, digest="").view)
+    assert words.NO_ARGUMENTS in all_texts(confirm_modal(make_call(), Final("{}", "")).view)
 
 
 def test_a_very_wide_edit_names_its_first_changes_and_counts_the_rest():
     old, new = ({f"k{at}": at + shift for at in range(100)} for shift in (0, 1))
-    rendered = confirm_modal(make_call(arguments=json.dumps(old)), json.dumps(new), showing=SHOWING, digest="")
+    rendered = confirm_modal(make_call(arguments=json.dumps(old)), Final(json.dumps(new), ""))
     assert f"and {100 - limits.CONFIRM_CHANGES} more" in all_texts(rendered.view)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.core.decide import LAST_MINUTE_MS, Accepted, Permission, Refusal, Refused, decide, review_digest
@@ -251,3 +253,50 @@ def test_nothing_that_the_call_does_not_allow_is_accepted_whatever_the_card_offe
 def test_the_one_who_already_decided_is_named_to_the_next():
     review = record(make_review(), accepted(make_review(), who=ADA))
     assert refused(review, who=BEN).facts == {"by": "U0ADA", "type": "approve"}
+
+
+NEW = '{"user_id":"u_new"}'
+
+
+def kept_edit(review, **changes):
+    """An edit of the first of several calls, which a view of its own has shown as final arguments."""
+    offers = (make_offer(review.actions[0], offered=(EDIT,)),)
+    shown = make_showing(review, 0, id="s_kept", user=ADA.user, final_args=NEW, offers=offers)
+    return make_intent(EDIT, 0, final_args=NEW, showing=replace(shown, **changes))
+
+
+def without_edits(review):
+    """The view of all calls, where the first is too long to be shown in full."""
+    offers = tuple(make_offer(action, complete=action.position > 0) for action in review.actions)
+    return make_showing(review, None, user=ADA.user, offers=offers)
+
+
+def test_an_edit_of_a_batch_counts_as_shown_in_its_own_view_and_is_recorded_with_it():
+    review = make_review(make_action(0), make_action(1))
+    edit, approve = accepted(review, kept_edit(review), make_intent(APPROVE, 1), showing=without_edits(review))
+    assert (edit.type, edit.final_args, edit.showing_id) == (EDIT, NEW, "s_kept")
+    assert approve.showing_id == "s_one"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"user": BEN.user}, Refusal.UNKNOWN_SHOWING),
+        ({"review_id": "r_other"}, Refusal.UNKNOWN_SHOWING),
+        ({"digest": "d" * 64}, Refusal.STALE_SHOWING),
+        ({"final_args": '{"user_id":"u_shown"}'}, Refusal.STALE_SHOWING),
+        ({"position": 1}, Refusal.STALE_SHOWING),
+        ({"offers": ()}, Refusal.NOT_FULLY_SHOWN),
+    ],
+    ids=["somebody else's", "another review's", "other content", "other arguments", "another call's", "not in full"],
+)
+def test_an_edit_of_a_batch_that_was_not_shown_like_that_is_refused_with_all_the_rest(changes, reason):
+    review = make_review(make_action(0), make_action(1))
+    intents = (kept_edit(review, **changes), make_intent(APPROVE, 1))
+    assert refused(review, *intents, showing=without_edits(review)).reason is reason
+
+
+def test_an_edit_of_a_batch_whose_list_has_changed_since_is_stale():
+    review = make_review(make_action(0), make_action(1))
+    old = make_showing(review, None, user=ADA.user, digest="d" * 64)
+    assert refused(review, kept_edit(review), make_intent(APPROVE, 1), showing=old).reason is Refusal.STALE_SHOWING

@@ -10,10 +10,13 @@ from bot.core.outcome import (
     EDIT_NOTICE,
     MAX_TEXT,
     CallResult,
+    answer_text,
     bears_out,
     call_results,
     content_text,
     first_lines,
+    is_whole,
+    own_words,
     tool_call_ids,
 )
 
@@ -109,6 +112,29 @@ def test_the_notice_of_an_edit_is_noted() -> None:
 )
 def test_any_content_becomes_text(content: Any, text: str) -> None:
     assert content_text(content) == text
+
+
+def test_all_of_a_result_can_be_had_from_the_messages_however_long() -> None:
+    long = "x" * 1_000_000
+    messages = [tool("c1", "old"), tool("c2", "other"), tool("c1", long)]
+    assert answer_text(messages, "c1") == long
+    assert answer_text(messages, "c3") is None
+    assert answer_text(messages, None) is None
+
+
+def test_the_tools_own_words_stand_after_the_notice_of_an_edit() -> None:
+    notice = "Note: a human reviewer replaced this tool call before it ran. Executed instead: f with arguments {}."
+    assert (
+        own_words(f"{notice}\n\nTool response:\nrefunded 12.7\n\nTool response: x")
+        == "refunded 12.7\n\nTool response: x"
+    )
+    assert own_words(notice) == ""
+    assert own_words("Note: all is well") == "Note: all is well"
+
+
+def test_a_kept_result_tells_whether_it_is_all() -> None:
+    assert is_whole(result_of(tool(content="done")).text)
+    assert not is_whole(result_of(tool(content="x" * 20_001)).text)
 
 
 def test_a_result_without_end_is_cut_and_says_by_how_much() -> None:

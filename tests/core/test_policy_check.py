@@ -205,6 +205,17 @@ def test_a_settle_time_that_was_never_tested_is_found():
     assert finding.startswith("warning settle_for: ")
 
 
+@pytest.mark.parametrize("fenced", ["resend: fence\n", "tools: {x: {resend: fence}}\n"])
+def test_a_fence_where_none_can_stand_is_found(fenced):
+    piece = fenced + "reviewers:\n" + OPEN
+
+    assert found(piece, kind="langgraph", resume="commands") == [
+        "note agent.resume: a fence cannot stand on this route, so what may have been sent is never sent again"
+    ]
+    assert found(piece, kind="langgraph") == []
+    assert found(piece, resume="commands") == []
+
+
 def test_an_audit_that_is_shorter_than_the_arguments_is_found():
     reviewers = "reviewers:\n" + OPEN
 

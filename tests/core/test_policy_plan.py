@@ -41,12 +41,14 @@ def test_a_changed_url_stands_before_everything_else():
 def test_every_way_to_reach_the_server_is_shown():
     old = {"users": "[a]", "assistant": "x", "resume": "runs"}
     new = {"users": "[a, b]", "assistant": "y", "resume": "commands", "api_key_env": "PLACET_AGENT_KEY_A"}
+    new["thread_url"] = '"https://x.example/{thread_id}"'
 
     assert changes("", "", old, new) == [
         f"TARGET acme: the list of identities changes from a to a, b{SUPERSEDES}",
         "TARGET acme: the assistant changes from x to y",
         "TARGET acme: the route of resumes changes from runs to commands",
         "TARGET acme: the agent key's variable changes from none to PLACET_AGENT_KEY_A",
+        "TARGET acme: where cards link to changes from nowhere to https://x.example/{thread_id}",
     ]
 
 

@@ -281,6 +281,9 @@ def test_each_fault_is_named_at_its_path(piece, fault):
     assert faults_in(piece) == [fault]
 
 
+PAGE = "the address of a thread's page"
+
+
 @pytest.mark.parametrize(
     ("parts", "fault"),
     [
@@ -297,6 +300,16 @@ def test_each_fault_is_named_at_its_path(piece, fault):
         ({"users": "[a b]"}, "agent.users[0]: 'a b' is not an identity"),
         ({"assistant": "5"}, "agent.assistant: this is a number, and a text is needed"),
         ({"api_key_env": "HOME"}, "agent.api_key_env: 'HOME' is not a name that a policy may refer to"),
+        (
+            {"thread_url": '"http://x.example/{thread_id}"'},
+            f"agent.thread_url: 'http://x.example/{{thread_id}}' is not {PAGE}",
+        ),
+        ({"thread_url": '"https://x.example/threads"'}, f"agent.thread_url: 'https://x.example/threads' is not {PAGE}"),
+        ({"thread_url": '"https://{thread_id}/x"'}, f"agent.thread_url: 'https://{{thread_id}}/x' is not {PAGE}"),
+        (
+            {"thread_url": '"https://a@x.example/{thread_id}"'},
+            f"agent.thread_url: 'https://a@x.example/{{thread_id}}' is not {PAGE}",
+        ),
         ({"url": "[x]"}, "agent.url: this is a list, and a text is needed"),
         ({"name": '"a/b"'}, "tenants.a/b: 'a/b' is not a tenant's name"),
         ({"operators": "[ops]"}, "operators[0]: 'ops' is not a Slack user id"),

@@ -33,13 +33,13 @@ from tests.factories import (
 )
 
 Case = tuple[Review, Press]
-# Operators repair, settle and pause; nobody presses such a thing as a decision.
-OF_NO_PRESS = frozenset({Why.ALLOWED, Why.NOT_AN_OPERATOR})
+OF_NO_PRESS = frozenset({Why.ALLOWED})
 # What only the policy says, through the authority that `decide` asks.
 OF_THE_POLICY = frozenset(Refusal(why.value) for why in set(Why) - OF_NO_PRESS) - {Refusal.DECISION_NOT_ALLOWED}
-# Said where a decision is taken back, where a view could not be opened in time, and where we failed: never by `decide`.
+# Said where a decision is taken back, where an operator's menu is used, where a view could not be opened in time, and where
+# we failed: never by `decide`.
 OF_THE_QUORUM = frozenset({Refusal.ALREADY_APPROVED})
-OF_THE_EDGE = frozenset({Refusal.NOT_AUTHOR, Refusal.TOO_SLOW, Refusal.INTERNAL})
+OF_THE_EDGE = frozenset({Refusal.NOT_AUTHOR, Refusal.NOT_AN_OPERATOR, Refusal.TOO_SLOW, Refusal.INTERNAL})
 
 
 def pressed(review: Review, *intents, **press) -> Case:
