@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.decide import Authority, Permission, Refusal
-from bot.core.lossless import parse
+from bot.core.lossless import parse_kept
 from bot.core.model import Action, DecisionType, Review, Who
 from bot.core.policy import Call, Person, Requester, TenantPolicy, judge, tool_settings
 from bot.store import people
+from bot.store.bearings import Bearing
 from bot.store.engine import Tx
 
 FRESH_MS = 120_000
 
 
 class Same:
-    """The requester as known at opening: the thread was not read again."""
+    """The requester as the thread named them when it was last read: it was not read again for this."""
 
 
 SAME = Same()
@@ -46,24 +47,33 @@ def _denied(tenant: TenantPolicy) -> frozenset[str]:
     return frozenset(rule.group for rule in tenant.reviewers if rule.group and rule.deny)
 
 
-async def known_person(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int) -> Person:
+async def known_person(
+    tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int, bearing: Bearing | None = None
+) -> Person:
     """The person as stored. What was read before `fresh_since` (database ms) does not count as known.
 
+    `bearing` saves two looks, if it has just been read.
     Somebody whom fresh group lists show in no group, and whom no rule names, needs no reading to be refused. Somebody
     whom a rule names is known without the lists of groups that we do not find them in and that nothing is denied to.
     """
     wanted = groups_of_policy(tenant)
-    member = {
-        group: since for group, since in (await people.groups_of(tx, who.team, who.user)).items() if group in wanted
-    }
+    groups = bearing.groups if bearing else await people.groups_of(tx, who.team, who.user)
+    member = {group: since for group, since in groups.items() if group in wanted}
     named = any(rule.user == who.user for rule in tenant.reviewers)
     matter = (wanted & member.keys()) | _denied(tenant) if named else wanted
     oldest = min([await people.group_as_of(tx, who.team, group) or 0 for group in sorted(matter)], default=tx.now)
-    row = await people.person(tx, who.team, who.user)
+    row = bearing.person if bearing else await people.person(tx, who.team, who.user)
     if oldest >= fresh_since and not member and not named:
         return _person(who, row, member, tenant=tenant, known_as_of=oldest)
     known = row is not None and min(oldest, row.as_of) >= fresh_since
     return _person(who, row, member, tenant=tenant, known_as_of=min(oldest, row.as_of) if known and row else None)
+
+
+async def known_account(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int) -> Person:
+    """The account as stored, by a reading of its own: what an operator's rights rest on, whom no reviewer rule names."""
+    row = await people.person(tx, who.team, who.user)
+    known = row is not None and row.as_of >= fresh_since
+    return _person(who, row, {}, tenant=tenant, known_as_of=row.as_of if known and row else None)
 
 
 def _person(
@@ -89,12 +99,12 @@ def _person(
 
 def call_of(review: Review, action: Action, final_args: str | None, requester_now: str | None) -> Call:
     """The policy's view of one action and what would run."""
-    proposed: Any = parse(action.args, constants=True) if action.args is not None else None
+    proposed: Any = parse_kept(action.args) if action.args is not None else None
     return Call(
         tool=action.tool,
         allowed=tuple(kind.value for kind in action.allowed),
         proposed_args=proposed,
-        final_args=proposed if final_args is None else parse(final_args, constants=True),
+        final_args=proposed if final_args is None else parse_kept(final_args),
         requester=Requester(review.requester, requester_now),
         opened_at=review.opened_at,
     )
@@ -102,7 +112,7 @@ def call_of(review: Review, action: Action, final_args: str | None, requester_no
 
 def authority_for(review: Review, standing: Standing, requester_now: str | Same | None = SAME) -> Authority:
     """The core's question, closed over what is known; `requester_now` is what the thread names now, if it was read."""
-    now = review.requester if isinstance(requester_now, Same) else requester_now
+    now = review.requester_now if isinstance(requester_now, Same) else requester_now
 
     def ask(action: Action, decision: DecisionType, final_args: str | None) -> Permission:
         call = call_of(review, action, final_args, now)

@@ -20,6 +20,7 @@ from bot.doctor_finding import Finding, Grade
 from bot.errors import ConfigurationError, StoreError
 from bot.policies import InForce, Policies
 from bot.settings import Settings, require_slack
+from bot.slack.socket import require_socket
 from bot.store import tenants
 from bot.store.engine import Store
 from bot.store.opening import open_store
@@ -43,7 +44,7 @@ LIVE_ONLY = (
 
 async def examine(settings: Settings) -> list[Finding]:
     """Look at everything. What cannot be looked at is a finding too."""
-    found = _settings(settings)
+    found = _settings(settings) + await _socket(settings)
     try:
         store = await open_store(settings.database_url)
     except StoreError as exc:
@@ -70,6 +71,16 @@ def _settings(settings: Settings) -> list[Finding]:
         what = f"PLACET_SECRET_KEY has fewer than {LEAST_KEY} characters."
         found.append(Finding("settings", Grade.WARN, what, "Use `openssl rand -hex 32`."))
     return found
+
+
+async def _socket(settings: Settings) -> list[Finding]:
+    if not settings.socket_mode:
+        return []
+    try:
+        await require_socket(settings)
+    except ConfigurationError as exc:
+        return [Finding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again.")]
+    return [Finding("settings", Grade.OK, "The app token opens a socket.")]
 
 
 async def _stored(settings: Settings, store: Store) -> list[Finding]:

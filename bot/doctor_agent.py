@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 from bot.agent.pool import Agents, target_of
 from bot.core.policy import TenantPolicy
 from bot.doctor_finding import Finding, Grade
 from bot.errors import AgentError, ConfigurationError
 from bot.settings import Settings
+
+SKEW_S = 5.0
+HALF_S = 0.5  # a Date header tells whole seconds, cut
 
 
 async def examine(agents: Agents, settings: Settings, tenant: TenantPolicy) -> list[Finding]:
@@ -37,7 +42,24 @@ async def _server(agents: Agents, tenant: TenantPolicy) -> list[Finding]:
     if info.kind and info.kind != tenant.agent.kind:
         what = f"{where} looks like {told}, and the policy says {tenant.agent.kind}."
         return [_finding(tenant, "warn", what, "Correct agent.kind in the policy.")]
-    return [_finding(tenant, "ok", f"{where} answers: {told}.")]
+    return [_finding(tenant, "ok", f"{where} answers: {told}."), *await clock_of(agents, tenant, identity)]
+
+
+async def clock_of(agents: Agents, tenant: TenantPolicy, identity: str) -> list[Finding]:
+    """How far apart the clocks are; half of the way there and back counts for neither."""
+    before = time.time()
+    try:
+        theirs = await agents.client(target_of(tenant, identity), tenant).server_time()
+    except (AgentError, ConfigurationError) as exc:
+        mend = "Run this again; if it lasts, look at what stands between."
+        return [_finding(tenant, "warn", f"The agent server's clock could not be read: {exc}.", mend)]
+    if theirs is None:
+        return [_finding(tenant, "note", "The agent server does not say what time it is (no Date header).")]
+    apart = abs(theirs + HALF_S - (before + time.time()) / 2)
+    if apart <= SKEW_S:
+        return [_finding(tenant, "ok", "This machine's clock and the agent server's agree.")]
+    what = f"This machine's clock and the agent server's are {apart:.0f} s apart."
+    return [_finding(tenant, "warn", what, "Let NTP set both; which run was there first is read from both.")]
 
 
 async def _identity(agents: Agents, tenant: TenantPolicy, identity: str) -> Finding:

@@ -26,10 +26,11 @@ MENDS: Mapping[str, str] = {
     "channel_not_found": "Check the channel's id in the policy, and invite the app to it.",
     "is_archived": "Unarchive the channel, or name another one in the policy.",
     "missing_scope": "Add the scope on the app's OAuth page and install the app again.",
-    "no_token": "Add this workspace's bot token to the settings.",
+    "no_token": "Set SLACK_BOT_TOKEN, or name this workspace in the file of PLACET_SLACK_TOKENS.",
     "invalid_auth": "Copy the bot token again from the app's OAuth page.",
     "account_inactive": "Install the app again; its token was switched off.",
     "token_revoked": "Install the app again and copy its new token.",
+    "app_uninstalled": "Install the app again and copy its new token; the first card that Slack takes ends this.",
     "token_expired": "Turn token rotation off and install the app again.",
     "no_such_subteam": "Check the group's id in the policy.",
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot.core.policy import Policy, TenantPolicy
 from bot.core.policyfile import parse
+from bot.errors import ConfigurationError
 from bot.store.engine import Tx
 from bot.store.policies import current, current_version
 
@@ -37,9 +38,9 @@ class Policies:
     def __init__(self) -> None:
         self._last = InForce(0, None)
 
-    async def in_force(self, tx: Tx) -> InForce:
-        """The policy as this transaction sees it."""
-        version = await current_version(tx)
+    async def in_force(self, tx: Tx, *, known: int | None = None) -> InForce:
+        """The policy as this transaction sees it; `known` is the version in force, if it has just been read."""
+        version = await current_version(tx) if known is None else known
         if version != self._last.version:
             stored = await current(tx)
             self._last = InForce(stored.version, parse(stored.text)) if stored else InForce(0, None)
@@ -49,3 +50,11 @@ class Policies:
 def text_digest(text: str) -> str:
     """SHA-256 of a policy file's text, hex."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def require_tenant(tx: Tx, name: str) -> None:
+    """Raises `ConfigurationError` for a name that the policy in force does not have; without a policy any name passes."""
+    policy = (await Policies().in_force(tx)).policy
+    if policy is not None and name not in policy.tenants:
+        known = ", ".join(policy.tenants) or "none"
+        raise ConfigurationError(f"The policy has no tenant {name}: it has {known}.")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
+from email.utils import formatdate
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
+from bot.agent.pool import Agents
 from bot.cli_doctor import text_of
+from bot.core.policyfile import parse
 from bot.doctor import examine, failed
+from bot.doctor_agent import clock_of
 from bot.doctor_finding import Finding, Grade
+from bot.sandbox.serving import serving
 from bot.sandbox.slack.records import Group
 from tests.office import local_agent, open_office, policy_text
 
@@ -72,6 +81,23 @@ async def test_every_broken_thing_is_named_with_its_mend(examined):
         assert part in said
     assert all(one.mend for one in bad)
     assert failed(found)
+
+
+@pytest.mark.parametrize(("apart", "grade"), [(0, Grade.OK), (-90, Grade.WARN), (3600, Grade.WARN), (None, Grade.NOTE)])
+async def test_the_agent_server_s_clock_is_compared_with_this_machine_s(apart, grade):
+    said = {} if apart is None else {"date": formatdate(time.time() + apart, usegmt=True)}
+
+    async def info(_request):
+        return JSONResponse({"version": "1"}, headers=said)
+
+    async with serving(Starlette(routes=[Route("/info", info)])) as url:
+        tenant = parse(policy_text(url)).tenants["demo"]
+        agents = Agents(lambda _name: None)
+        found = await clock_of(agents, tenant, "approvals")
+        await agents.close()
+
+    assert [one.grade for one in found] == [grade]
+    assert apart in (0, None) or str(abs(apart))[:2] in found[0].what
 
 
 async def test_a_token_that_slack_refuses_is_a_fault_and_stands_in_no_line(examined):

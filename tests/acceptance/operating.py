@@ -1,4 +1,4 @@
-"""An operator's commands: as a request to the running replicas, or as the command line itself carries them."""
+"""What an operator does: a request to the running replicas, the command line itself, the menu on a card."""
 
 from __future__ import annotations
 
@@ -28,3 +28,14 @@ async def ask(office, kind, *, tenant=None, review=None, **content):
 async def command(office, database, kind, *, tenant=None):
     """The whole command: on a SQLite file that no other process holds it may act by itself."""
     return await carry(replace(office.settings, database_url=database), Wish(kind, tenant), by=OPERATOR)
+
+
+def offered(card):
+    """What the operators' menu holds."""
+    menus = [block["accessory"] for block in card["blocks"] if block.get("block_id") == "operate"]
+    return {option["value"].partition(":")[0]: option["value"] for menu in menus for option in menu["options"]}
+
+
+async def chosen(office, user, card, operation):
+    """Choose in the menu; the window that opens, or None."""
+    return (await office.click(user, card, "operate", value=offered(card)[operation]))["view"]

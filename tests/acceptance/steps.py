@@ -14,6 +14,7 @@ from sqlalchemy import select
 from bot.sandbox.slack.records import Channel, Person
 from bot.store import messages, people, tenants
 from bot.store.registers import audit_events
+from bot.store.registers import refusals as counted
 from tests.office import CHANNEL, CLEO, Office, buttons, policy_text
 from tests.wiretap import Heard, resumes
 
@@ -221,8 +222,14 @@ async def decide_in_modal(office: Office, user: str, card: dict[str, Any], kind:
 
 
 async def refusals(office: Office) -> list[tuple[str, str]]:
-    """Every refused press in the record: who, and for what reason."""
-    columns = select(audit_events.c.actor, audit_events.c.content).where(audit_events.c.kind == "press.refused")
+    """Every refused press: who, and for what reason; first those on record, then their repeats, which are counted."""
+    columns = select(audit_events.c.actor, audit_events.c.content).where(
+        audit_events.c.kind.in_(("press.refused", "press.refused.again"))
+    )
     async with office.stores[0].read() as tx:
         rows = (await tx.conn.execute(columns.order_by(audit_events.c.id))).all()
-    return [(row.actor.rpartition("/")[2], json.loads(row.content)["reason"]) for row in rows]
+        counting = (await tx.conn.execute(select(counted))).all()
+    told = [(row.actor.rpartition("/")[2], json.loads(row.content)) for row in rows]
+    first = [(user, content["reason"]) for user, content in told if "count" not in content]
+    again = [(user, content["reason"]) for user, content in told for _ in range(content.get("count", 0))]
+    return first + again + [(row.user_id, row.reason) for row in counting for _ in range(row.more)]

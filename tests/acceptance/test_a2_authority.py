@@ -6,6 +6,7 @@ import pytest
 
 from bot.sandbox.slack.records import Person
 from bot.sandbox.slack.seed import add_foreigner
+from tests.acceptance.crossing import ONE_AND_TWO, crossed
 from tests.acceptance.steps import (
     change,
     decide_in_modal,
@@ -24,6 +25,7 @@ from tests.forging import forge, pressed, showing_of
 from tests.office import ADA, BEN, CHANNEL, CLEO, DAN, GUS
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 EVE, FAY, HAL, ZOE = "U0EVE", "U0FAY", "U0HAL", "U0ZOE"
 # Everybody whose right is taken away: Eve's rule goes, Zoe is no longer listed, Cleo may not even stop her own run,
@@ -105,6 +107,7 @@ async def test_a2_authority_whoever_may_not_decide_is_refused_at_the_click(offic
         assert office.ran(thread) == []
 
 
+@crossed
 @pytest.mark.timeout(300)
 async def test_a2_authority_lost_while_the_card_is_open_is_refused_at_the_click(office_of):
     async with office_of(**AT_FIRST) as office:
@@ -142,6 +145,7 @@ async def test_a2_authority_lost_while_the_modal_is_open_is_refused_at_the_submi
             assert heard(office, review.thread_id) == []
 
 
+@crossed
 @pytest.mark.timeout(300)
 async def test_a2_authority_lost_after_the_click_is_found_out_at_the_dispatch(office_of):
     async with office_of(**AT_FIRST) as office:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import change, heal, heard, opened, pause, redrawn, reread, resume, stands
+from tests.acceptance.crossing import ONE_AND_TWO
+from tests.acceptance.steps import change, heal, heard, opened, pause, redrawn, refusals, reread, resume, stands
+from tests.forging import forge, pressed, showing_of
 from tests.office import BEN
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 ASKED = ("users.info", "usergroups.users.list")
 
@@ -75,3 +78,23 @@ async def test_a2_cannot_tell_what_was_read_long_before_the_dispatch_confirms_no
         office.advance(6_000)
         await stands(office, review, "open", why="voided_authority")
         assert office.ran() == []
+
+
+async def test_a2_cannot_tell_a_press_that_was_refused_for_it_stays_refused_when_it_is_delivered_again(office_of):
+    async with office_of() as office:
+        review, card = await bens_approval(office)
+        await silence(office)
+        office.advance(200_000)
+        press = pressed(BEN, showing_of(card, "decide.approve"), "decide.approve", card=card)
+        await forge(office, press)
+        await office.told(BEN, "Slack could not be asked")
+
+        await heal(office)
+        await reread(office, BEN)
+        await forge(office, press)
+
+        assert (await stands(office, review, "open")).actions[0].decision is None
+        assert await refusals(office) == [(BEN, "cannot_confirm")]
+        await office.click(BEN, await office.card_of(review, button="decide.approve"), "decide.approve")
+        await stands(office, review, "resumed")
+        assert office.ran() == ["disable_user"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.acceptance.crossing import ONE_AND_TWO
 from tests.acceptance.operating import ask
 from tests.acceptance.steps import (
     call,
@@ -22,6 +23,7 @@ from tests.acceptance.steps import (
 from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 DAY_MS = 24 * 3_600_000
 

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from tests.acceptance.crossing import ONE_AND_TWO
 from tests.acceptance.steps import start
 from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 SMALL = """\
       - {user: U0ADA, tools: [refund], may: [approve, edit, reject], when: {amount: {lt: 500}}}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bot.sandbox.slack.records import Group
+from tests.acceptance.crossing import ONE_AND_TWO, crossed
 from tests.acceptance.steps import decide_in_modal, pause, redrawn, resume, rewrite, says, stands
-from tests.office import ADA, BEN
+from tests.office import ADA, BEN, buttons
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 BOTH = """\
       - {user: U0ADA, tools: ["*"], may: [approve, edit, reject, respond]}
@@ -21,6 +23,7 @@ def quorum(number=2):
     return f'      "*": {{approvals: {number}}}\n'
 
 
+@crossed
 async def test_a2_quorum_one_person_is_not_enough_and_counts_once(office_of):
     async with office_of(tools=quorum(), reviewers=BOTH) as office:
         office.world.add(Group("S0LEADS", "leads", "T0DEMO", (BEN,)))
@@ -61,6 +64,31 @@ async def test_a2_quorum_an_edit_voids_earlier_approvals_and_the_old_card_is_sta
         assert [one["args"]["user_id"] for one in office.effects(thread)] == ["u_edited"]
 
 
+async def test_a2_quorum_an_approval_is_taken_back_by_whoever_made_it_and_counts_no_more(office_of):
+    async with office_of(tools=quorum(), reviewers=BOTH) as office:
+        thread = await office.propose("one")
+        review = await office.review(thread)
+        assert "decision.take_back" not in buttons(await office.card_of(review, button="decide.approve"))
+        await office.click(ADA, await office.card_of(review), "decide.approve")
+        card = await redrawn(office, review, "has 1")
+
+        await office.click(BEN, card, "decision.take_back")
+        await office.told(BEN, "Only the person who decided or approved")
+        await office.click(ADA, card, "decision.take_back")
+        again = await redrawn(office, review, "has 0")
+        await office.click(BEN, again, "decide.approve")
+        await redrawn(office, review, "has 1")
+
+        (waiting,) = await office.reviews(thread)
+        assert (waiting.state.value, office.ran(thread)) == ("open", [])
+        assert [one.by.user for one in waiting.actions[0].approvals] == [BEN]
+        await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
+        await office.settled(thread)
+        assert office.ran(thread) == ["disable_user"]
+        kinds = [event.kind for event in await office.events(review.id)]
+        assert (kinds.count("approval.made"), kinds.count("approval.voided")) == (3, 1)
+
+
 async def edited(office, user, card):
     """Change the user id, as JSON, and approve what the difference shows."""
     answer = await office.click(user, card, "decide.edit")
@@ -84,6 +112,7 @@ async def old_press(office, old):
     await office.told(ADA, "changed since")
 
 
+@crossed
 async def test_a2_quorum_every_approver_is_asked_about_again_at_dispatch(office_of):
     async with office_of(tools=quorum(), reviewers=BOTH) as office:
         thread = await office.propose("one")

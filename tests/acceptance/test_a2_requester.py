@@ -8,13 +8,19 @@ import pytest
 
 from bot.sandbox.slack.records import Person
 from bot.sandbox.slack.seed import add_foreigner
-from tests.acceptance.steps import decide_in_modal, paused, run_on, stands, start
+from tests.acceptance.crossing import ONE_AND_TWO
+from tests.acceptance.steps import blindfold, decide_in_modal, paused, redrawn, run_on, stands, start
+from tests.forging import forge, pressed, showing_of
 from tests.office import ADA, BEN, CHANNEL, CLEO, WHO, buttons
 
 pytestmark = pytest.mark.asyncio
+REPLICAS = ONE_AND_TWO
 
 RULED = "      refund: {requester_may: [reject]}\n"
-REFUND = {"name": "refund", "args": {"order_id": 7, "amount": 1}}
+REFUND = {
+    "name": "refund",
+    "args": {"order_id": 7, "amount": 1, "currency": "EUR", "notify": True, "labels": None},
+}
 EVERYBODY = '      - {group: S0SUPPORT, tools: ["*"], may: [approve, edit, reject, respond]}\n' + "".join(
     f'      - {{user: {user}, tools: ["*"], may: [approve, edit, reject, respond]}}\n' for user in (ADA, CLEO)
 )
@@ -48,14 +54,56 @@ async def test_a2_requester_that_changes_before_the_dispatch_voids_the_approval(
     async with office_of(tools=RULED, reviewers=EVERYBODY) as office:
         thread = await started(office, {"slack_user": CLEO})
         card = await office.card(button="decide.approve")
-        changed = {"metadata": {"slack_user": BEN}}
-        (await office.agents.patch(f"/threads/{thread}", json=changed, headers=WHO)).raise_for_status()
+        blindfold(office)
+        await rename(office, thread, BEN)
 
         await office.click(ADA, card, "decide.approve")
         review = await office.review(thread)
         await stands(office, review, "open", why="voided_authority")
 
         assert office.ran(thread) == []
+
+
+async def rename(office, thread, user):
+    """Have the thread name another requester."""
+    changed = {"metadata": {"slack_user": user}}
+    (await office.agents.patch(f"/threads/{thread}", json=changed, headers=WHO)).raise_for_status()
+
+
+async def test_a2_requester_that_changes_while_the_card_is_open_leaves_only_reject_until_it_is_the_first_again(
+    office_of,
+):
+    async with office_of(tools=RULED, reviewers=EVERYBODY) as office:
+        thread = await started(office, {"slack_user": CLEO})
+        review = await office.review(thread)
+        card = await office.card_of(review, button="decide.approve")
+
+        await rename(office, thread, BEN)
+        narrowed = await redrawn(office, review, "names another requester")
+        await forge(office, pressed(ADA, showing_of(card, "decide.approve"), "decide.approve", card=card))
+        assert "who started this run" in await office.told(ADA)
+        await rename(office, thread, CLEO)
+        await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
+        await office.settled(thread)
+
+        assert buttons(narrowed) == ["decide.reject"]
+        assert office.ran(thread) == ["refund"]
+        changes = [event for event in await office.events(review.id) if event.kind == "requester.changed"]
+        assert [json.loads(event.content)["now"] for event in changes] == [BEN, CLEO]
+
+
+async def test_a2_requester_of_before_and_of_now_may_both_not_approve_without_a_rule_of_the_tool(office_of):
+    async with office_of(reviewers=EVERYBODY) as office:
+        thread = await started(office, {"slack_user": CLEO})
+        review = await office.review(thread)
+        card = await office.card_of(review, button="decide.approve")
+        await rename(office, thread, BEN)
+        await redrawn(office, review, "names another requester")
+
+        for user in (CLEO, BEN):
+            await office.click(user, card, "decide.approve")
+            assert "You started this run" in await office.told(user)
+        assert (await stands(office, review, "open")).actions[0].decision is None
 
 
 async def test_a2_requester_of_another_workspace_is_nobody_known(office_of):

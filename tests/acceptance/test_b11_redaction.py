@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from bot.cli_audit import _line
+from bot.store.seal import events
 from tests.acceptance.steps import call, opened, says, stands
 from tests.office import ADA, BEN, buttons
 
@@ -23,13 +25,24 @@ HIDES = {
 
 
 async def everywhere(office):
-    """All that leaves us for many eyes: messages with their text, private words, metrics, the record."""
+    """All that leaves us for many eyes: messages with their text, private words, Home, metrics, the exported record."""
     found = [json.dumps(await office.messages(), ensure_ascii=False)]
     found += [text for user in (ADA, BEN) for text in await office.ephemerals(user)]
     found += [(await bot.get("/metrics")).text for bot in office.bots]
-    for review in await office.reviews():
-        found += [event.content for event in await office.events(review.id)]
+    found += [json.dumps(await home(office, user), ensure_ascii=False) for user in (ADA, BEN)]
+    async with office.stores[0].read() as tx:
+        found += [json.dumps(_line(event)) async for page in events(tx, tenant=None) for event in page]
     return "\n".join(found)
+
+
+async def home(office, user, containing=""):
+    """The person's Home tab, once it says this."""
+
+    async def there():
+        view = (await office.slack.get("/sandbox/home", params={"user": user})).json()["view"]
+        return view if view and view["blocks"] and containing in json.dumps(view) else None
+
+    return await office.until(there, f"the Home tab of {user} to say {containing!r}")
 
 
 async def proposed(office, **args):
@@ -46,6 +59,7 @@ async def test_b11_redaction_of_a_declared_value_leaves_the_call_approvable_and_
         thread, review = await proposed(office, **args)
         card = await office.card_of(review, button="decide.approve")
         assert "1 value hidden" in says(card)
+        assert DECLARED not in json.dumps(await home(office, BEN, "Awaiting you: 1 call"))
 
         await office.click(BEN, card, "decide.approve")
         await office.settled(thread)
@@ -64,6 +78,7 @@ async def test_b11_redaction_of_a_suspected_value_sends_the_approver_to_a_view_t
         card = await office.card_of(review, button="review.open")
         assert "decide.approve" not in buttons(card)
         assert "may be a secret" in says(card)
+        assert SUSPECTED not in json.dumps(await home(office, BEN, "Awaiting you: 1 call"))
 
         view = (await office.click(BEN, card, "review.open"))["view"]
         assert f"{SUSPECTED}; rm -rf /" in json.dumps(view["blocks"])

@@ -131,3 +131,17 @@ async def test_a_change_in_a_reviewers_group_is_one_line_in_the_channel(office_o
 
         lines = [one for one in await office.messages() if "reviewers' group" in one["text"]]
         assert len(lines) == 1
+
+
+async def test_home_is_kept_up_by_whichever_replica_is_left(office_of):
+    """An opened tab is a row: it does not matter who heard that it was opened, nor whether they are still there."""
+    async with office_of(replicas=2) as office:
+        for user in (ADA, BEN):  # one delivery for each replica
+            await home(office, user)
+            await shows(office, user, "Nothing awaits you")
+        office.replicas[0].loops["home"].stop()
+
+        await office.propose("one")
+
+        for user in (ADA, BEN):
+            await shows(office, user, "Awaiting you: 1 call")
