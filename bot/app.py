@@ -7,15 +7,19 @@ the tests. Nothing here decides, draws or sends.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
@@ -35,16 +39,24 @@ from bot.slack.groups import announcing
 from bot.slack.home import Home
 from bot.slack.installations import Installations, identify, install
 from bot.slack.listeners import Listeners
+from bot.slack.operating import Operating
 from bot.slack.people import PeopleReader
+from bot.slack.results import Results
+from bot.slack.revocation import Revocation
+from bot.slack.screens import Screens
+from bot.slack.socket import make_socket, require_socket
 from bot.slack.submits import Submits
 from bot.slack.sync import MessageSync
 from bot.slack.telling import Telling
 from bot.store.engine import Store
+from bot.store.wakes import Wakes, wakes_of
 from bot.web.app import Endpoints, create_web
 from bot.web.intake import Intake
+from bot.web.slack import SlackEndpoint
 from bot.work.attempt import Bench
 from bot.work.dispatch import Dispatcher
 from bot.work.keep import Keeper
+from bot.work.lookback import Lookback
 from bot.work.loops import Loop, Tasks
 from bot.work.recheck import Sources
 from bot.work.requests import make_requests
@@ -56,8 +68,6 @@ from bot.work.watch import Watcher
 
 log = structlog.get_logger("placet")
 
-# A socket that dropped is noticed within this, one that went silent within four times as much; presses fail until then.
-PING_S = 5.0
 POLL_S = 1.0
 WATCH_S = 0.5
 KEEP_S = 5.0
@@ -65,6 +75,7 @@ HOME_S = 3.0
 SEAL_S = 0.5  # every event is sealed within a second
 UNKNOWN_S = 5.0
 RETENTION_S = 60.0
+LEASE_MS = 15_000  # for so long a dead worker's dispatch waits until another takes it
 STOP_S = 1.0  # for a step or a reading that is under way
 GRACE_S = 6.0  # for a dispatch that is under way; with the two before it, below ten seconds
 
@@ -80,12 +91,16 @@ class Placet:
     loops: dict[str, Loop]
     tasks: Tasks
     dispatches: Tasks
+    bolt: AsyncApp
     socket: AsyncSocketModeHandler | None = None
+    wakes: Wakes | None = None
     _running: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
         """Begin all loops, and connect the socket where there is one."""
         self._running = [asyncio.create_task(loop.run(), name=f"loop {name}") for name, loop in self.loops.items()]
+        if self.wakes is not None:
+            self._running.append(asyncio.create_task(self.wakes.run(), name="wakes"))
         if self.socket is not None:
             await self.socket.connect_async()  # type: ignore[no-untyped-call]
 
@@ -95,8 +110,9 @@ class Placet:
             await self.socket.close_async()  # type: ignore[no-untyped-call]
         for loop in self.loops.values():
             loop.stop()
-        if self._running:
-            await asyncio.wait(self._running, timeout=STOP_S)
+        loops = [task for task in self._running if task.get_name() != "wakes"]
+        if loops:
+            await asyncio.wait(loops, timeout=STOP_S)
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -107,10 +123,12 @@ class Placet:
 
 
 async def compose(
-    settings: Settings, store: Store, *, client: AsyncWebClient | None = None, lease_ms: int = 15_000
+    settings: Settings, store: Store, *, client: AsyncWebClient | None = None, lease_ms: int = LEASE_MS
 ) -> Placet:
     """Make one replica on an open store. Raises `ConfigurationError` for a token that Slack refuses."""
     installations = await _installed(settings, client)
+    if settings.socket_mode:
+        await require_socket(settings)
 
     owner = f"{secrets.token_hex(4)}"
     policies, agents = Policies(), Agents(settings.secret)
@@ -155,6 +173,7 @@ async def compose(
         "sweep": (Sweeper(store, changed).step, POLL_S),
         "seal": (Sealer(store, settings.secret_key).step, SEAL_S),
         "requests": (make_requests(watcher, owner=owner, hint=hint).step, POLL_S),
+        "lookback": (Lookback(store, policies, agents, drawn).step, POLL_S),
         "unknown": (Unknowns(store, policies, agents, drawn).step, UNKNOWN_S),
         "retention": (Retention(store, policies, drawn).step, RETENTION_S),
     }
@@ -162,16 +181,35 @@ async def compose(
 
     bolt = make_bolt(settings, installations)
     desk = Desk(store, policies)
-    clicks = Clicks(store, policies, desk, people, installations.client, tasks, changed, wake("people"))
-    Events(people, wake("people"), changed, home.opened).register(bolt)
+    screens = Screens(store, installations.client, tasks)
+    results = Results(agents, screens)
+    clicks = Clicks(store, policies, desk, people, screens, results, tasks, changed, wake("people"))
+    listeners = Listeners(clicks, Submits(store, policies, desk, people, screens, changed, wake("people")))
+    listeners.register(bolt)
+    Events(people, wake("people"), changed, home.opened, Revocation(store, policies).note).register(bolt)
     home.wake, home.asked = wake("home"), wake("people")
     home.register(bolt)
+    Operating(store, policies, people, installations.client, tasks, wake("people"), wake("requests")).register(bolt)
     Commands(store, policies, people, wake("people")).register(bolt)
-    Listeners(clicks, Submits(store, policies, desk, people, changed, wake("people"))).register(bolt)
+    listeners.register_rest(bolt)
 
     intake = Intake(store, policies, settings.secret, hint, time.monotonic)
-    web = create_web(Endpoints(None if settings.socket_mode else bolt, intake, _ready(store, policies)))
-    return Placet(store, web, agents, watcher, loops, tasks, dispatches, _socket(settings, bolt))
+    socket, wakes = make_socket(settings, bolt) if settings.socket_mode else None, _wakes(store, loops)
+    web = create_web(Endpoints(_over_http(settings, bolt), intake, _ready(store, policies, socket)))
+    return Placet(store, web, agents, watcher, loops, tasks, dispatches, bolt, socket, wakes)
+
+
+def _wakes(store: Store, loops: dict[str, Loop]) -> Wakes | None:
+    """Hints from and to other replicas; workers of this one are woken where the work is made."""
+
+    def heard(worker: str) -> None:
+        for name in (worker,) if worker else tuple(loops):
+            if name in loops:
+                loops[name].wake()
+
+    wakes = wakes_of(store.address, heard)
+    store.woken = wakes.send if wakes else None
+    return wakes
 
 
 async def _installed(settings: Settings, client: AsyncWebClient | None) -> Installations:
@@ -190,22 +228,40 @@ def make_bolt(settings: Settings, installations: Installations) -> AsyncApp:
     async def authorize(team_id: str | None) -> AuthorizeResult:
         return installations.authorize(team_id)
 
-    app = AsyncApp(
+    with _without_a_warning():
+        app = _bolt(settings, authorize)
+    app.use(Entrance())
+    return app
+
+
+@contextmanager
+def _without_a_warning() -> Iterator[None]:
+    """Bolt reads SLACK_BOT_TOKEN by itself, and then warns that it uses our client instead."""
+    logger = logging.getLogger("slack_bolt")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _bolt(settings: Settings, authorize: Callable[[str | None], Awaitable[AuthorizeResult]]) -> AsyncApp:
+    return AsyncApp(
+        # Without this, Bolt gives every logger of its own the root's level, and at DEBUG prints what it answers.
+        logger=logging.getLogger("slack_bolt"),
         signing_secret=settings.slack_signing_secret or secrets.token_hex(16),
         client=AsyncWebClient(base_url=settings.slack_api_url, retry_handlers=[]),
         authorize=authorize,
         process_before_response=True,
         request_verification_enabled=not settings.socket_mode,
     )
-    app.use(Entrance())
-    return app
 
 
-def _socket(settings: Settings, bolt: AsyncApp) -> AsyncSocketModeHandler | None:
-    if not settings.socket_mode:
+def _over_http(settings: Settings, bolt: AsyncApp) -> SlackEndpoint | None:
+    if settings.socket_mode:
         return None
-    client = AsyncWebClient(token=settings.slack_app_token, base_url=settings.slack_api_url)
-    return AsyncSocketModeHandler(bolt, settings.slack_app_token, web_client=client, ping_interval=PING_S)
+    return SlackEndpoint(AsyncSlackRequestHandler(bolt), SignatureVerifier(settings.slack_signing_secret))
 
 
 def _sources(people: PeopleReader, agents: Agents) -> Sources:
@@ -222,10 +278,16 @@ def _sources(people: PeopleReader, agents: Agents) -> Sources:
     return Sources(confirm, requester)
 
 
-def _ready(store: Store, policies: Policies) -> Callable[[], Awaitable[str | None]]:
+def _ready(
+    store: Store, policies: Policies, socket: AsyncSocketModeHandler | None
+) -> Callable[[], Awaitable[str | None]]:
     async def ready() -> str | None:
         async with store.read() as tx:
             in_force = await policies.in_force(tx)
-        return None if in_force.policy else "no policy is stored: run `placet policy apply FILE`"
+        if not in_force.policy:
+            return "no policy is stored: run `placet policy apply FILE`"
+        if socket is not None and not await socket.client.is_connected():
+            return "the socket to Slack is not connected: it is tried again"
+        return None
 
     return ready

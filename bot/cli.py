@@ -58,8 +58,12 @@ def serve() -> None:
 
 @app.command()
 def demo(
-    port: Annotated[int, typer.Option(help="Port of the page; the bot's own HTTP is on the next one.")] = 8420,
-    headless: Annotated[bool, typer.Option("--headless", help="Print addresses as JSON and open nothing.")] = False,  # noqa: FBT002
+    port: Annotated[
+        int, typer.Option(min=0, max=65_534, help="Port of the page; the bot's own HTTP is on the next one.")
+    ] = 8420,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Print the addresses as JSON and propose nothing.")
+    ] = False,
 ) -> None:
     """Run a local Slack, a local agent and the bot on this machine: nothing to sign up for."""
     logs.configure("text", level=logging.WARNING)

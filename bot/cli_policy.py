@@ -68,9 +68,9 @@ def _print_findings(path: Path, rows: list[dict[str, Any]], *, as_json: bool) ->
         typer.echo(json.dumps(rows, indent=2))
         return
     for row in rows:
-        typer.echo(
-            f"{path}:{row['line']}:{row['column']}: {row['level']}: {row['path']}: {row['text']}. {row['mend']}."
-        )
+        said = ": ".join(part for part in (row["level"], row["path"], row["text"]) if part)
+        mend = row["mend"] if row["mend"].endswith("?") else f"{row['mend']}."
+        typer.echo(f"{path}:{row['line']}:{row['column']}: {said}. {mend}")
 
 
 @app.command()
@@ -85,7 +85,11 @@ def check(file: File, as_json: AsJson = False) -> None:  # noqa: FBT002
         )
     _print_findings(file, rows, as_json=as_json)
     if not as_json:
-        typer.echo(f"{file}: {len(policy.tenants)} tenants, {len(rows)} remarks")
+        typer.echo(f"{file}: {_several(len(policy.tenants), 'tenant')}, {_several(len(rows), 'remark')}")
+
+
+def _several(number: int, one: str) -> str:
+    return f"{number} {one}{'' if number == 1 else 's'}"
 
 
 async def _stored() -> policies.StoredPolicy | None:
@@ -108,7 +112,7 @@ def plan(file: File, as_json: AsJson = False) -> None:  # noqa: FBT002
         return
     for one in found:
         typer.echo(str(one))
-    typer.echo("no changes" if not found else f"{len(found)} changes")
+    typer.echo(_several(len(found), "change") if found else "no changes")
 
 
 def _change_json(change: Any) -> dict[str, Any]:

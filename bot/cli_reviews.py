@@ -11,9 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from blocks.ids import digest_groups
 from bot.core.digest import shown
 from bot.core.model import Action, Review
 from bot.errors import ConfigurationError
+from bot.policies import require_tenant
 from bot.settings import read
 from bot.store import audit, reviews, tenants
 from bot.store.opening import open_store
@@ -74,6 +76,8 @@ def pending(
         store = await open_store(read(os.environ).database_url)
         try:
             async with store.read() as tx:
+                if tenant is not None:
+                    await require_tenant(tx, tenant)
                 return await reviews.list_pending(tx, tenant=tenant, limit=LISTED)
         finally:
             await store.close()
@@ -117,7 +121,9 @@ def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as
         return
     typer.echo(f"{found.id}  {found.tenant}  {found.state.value}{f' ({found.why})' if found.why else ''}")
     for action in found.actions:
-        typer.echo(f"  {action.position + 1}. {ascii(action.tool)[1:-1]}  digest {shown(action.digest)}{_fate(action)}")
+        typer.echo(
+            f"  {action.position + 1}. {ascii(action.tool)[1:-1]}  digest {digest_groups(shown(action.digest))}{_fate(action)}"
+        )
     for one in events:
         typer.echo(f"  {moment(one.at)}  {one.kind}  {one.actor}")
 
@@ -151,6 +157,8 @@ def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
     if as_json:
         typer.echo(json.dumps(told, indent=2))
         return
+    if not any(told.values()):
+        typer.echo("Nothing waits, and no tenant has a fault.")
     for row in told["reviews"]:
         typer.echo(f"{row['tenant']}  {row['state']:10}  {row['count']}")
     for row in told["faults"]:

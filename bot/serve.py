@@ -10,7 +10,7 @@ import socket
 import structlog
 import uvicorn
 
-from bot.app import compose
+from bot.app import LEASE_MS, Placet, compose
 from bot.core.policyfile import PolicyError, parse
 from bot.errors import ConfigurationError, StoreError
 from bot.policies import text_digest
@@ -22,18 +22,22 @@ from bot.store.opening import open_store
 log = structlog.get_logger("placet")
 
 
-async def serve(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. Raises `ConfigurationError` or `StoreError` before anything listens."""
+async def serve(settings: Settings, *, lease_ms: int = LEASE_MS, offset_ms: int = 0) -> None:
+    """Run until SIGTERM or SIGINT. Raises `ConfigurationError` or `StoreError` before anything listens.
+
+    `lease_ms`: for how long a claim of this replica stands after its last sign of life. `offset_ms` moves the store's
+    clock, for tests.
+    """
     require_slack(settings)
     listener = _listen(settings)
     try:
-        store = await open_store(settings.database_url, exclusive=True)
+        store = await open_store(settings.database_url, offset_ms, exclusive=True)
     except StoreError:
         listener.close()
         raise
     try:
         await first_policy(settings, store)
-        placet = await compose(settings, store)
+        placet = await compose(settings, store, lease_ms=lease_ms)
     except BaseException:
         listener.close()
         await store.close()
@@ -45,23 +49,28 @@ async def serve(settings: Settings) -> None:
         # uvicorn would take the signals for itself, and end before the workers do.
         signals.enter_context(contextlib.suppress(asyncio.CancelledError))
         serving = asyncio.create_task(server._serve(sockets=[listener]))  # noqa: SLF001 - `serve` without its signals
-        await placet.start()
-        log.info(
-            "Placet is running.",
-            action="started",
-            host=settings.host,
-            port=settings.port,
-            transport=_transport(settings),
-        )
-        await asyncio.wait({serving, asyncio.create_task(stop.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        await _until_stopped(placet, serving, stop, {"port": listener.getsockname()[1], **_told(settings)})
         server.should_exit = True
         await placet.stop()
         await serving
     log.info("Placet has stopped.", action="stopped")
 
 
-def _transport(settings: Settings) -> str:
-    return "socket" if settings.socket_mode else "http"
+async def _until_stopped(
+    placet: Placet, serving: asyncio.Task[None], stop: asyncio.Event, told: dict[str, object]
+) -> None:
+    """Start, say so, and wait. The socket may take its time, and whoever stops the bot must not wait for it."""
+    starting, stopping = asyncio.create_task(placet.start()), asyncio.create_task(stop.wait())
+    await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if starting.done() and not stopping.done():
+        await starting
+        log.info("Placet is running.", action="started", **told)
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    starting.cancel()
+
+
+def _told(settings: Settings) -> dict[str, object]:
+    return {"host": settings.host, "transport": "socket" if settings.socket_mode else "http"}
 
 
 def _on_signals(stop: asyncio.Event) -> None:

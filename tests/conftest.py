@@ -7,7 +7,7 @@ import os
 import pytest
 
 # Fixtures of several folders stand in plugins, so that each server starts once for the whole run.
-pytest_plugins = ("tests.engines", "tests.office_fixtures", "tests.live_fixtures", "tests.spread")
+pytest_plugins = ("tests.engines", "tests.office_fixtures", "tests.processes", "tests.live_fixtures", "tests.spread")
 
 OURS = ("SLACK_", "PLACET_")
 # Switches of the tests themselves, read by no program.

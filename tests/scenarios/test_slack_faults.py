@@ -35,7 +35,7 @@ async def test_a_revoked_token_is_marked_on_the_tenant_until_it_works_again(offi
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
 
-        await change(office, "installation", team="T0DEMO", status=status)
+        await change(office, "installation", team="T0DEMO", status=status, silent=True)
         await approve(office, ADA, card)
         await office.until(lambda: fault_of(office), "the tenant to ail")
         ailing = await fault_of(office)
