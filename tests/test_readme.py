@@ -8,6 +8,8 @@ import yaml
 from typer.main import get_command
 
 from bot.cli import app
+from bot.core.policy_reading import AGENT_KEYS, POLICY_KEYS, SLACK_KEYS, TENANT_KEYS
+from bot.core.policy_reading_rules import RULE_KEYS, SETTING_KEYS
 from bot.core.policyfile import parse
 from bot.core.review import mermaid
 
@@ -52,9 +54,30 @@ def test_every_setting_is_named_in_the_readme():
     assert sorted(name for name in names if name not in README.read_text()) == []
 
 
-def test_the_http_variant_in_the_readme_is_yaml():
-    found = re.search(r"```yaml\nsettings:\n.*?```", README.read_text(), re.DOTALL)
+def test_the_http_variant_in_the_readme_changes_what_the_manifest_has():
+    found = re.search(r"```yaml\n(features:\n.*?)```", README.read_text(), re.DOTALL)
+    manifest = yaml.safe_load((ROOT / "manifest.yml").read_text())
 
-    settings = yaml.safe_load(found[0].removeprefix("```yaml\n").removesuffix("```"))["settings"]
+    assert found is not None
+    variant = yaml.safe_load(found[1])
 
+    (command,) = variant["features"]["slash_commands"]
+    assert command["command"] == manifest["features"]["slash_commands"][0]["command"]
+    settings = variant["settings"]
+    assert set(settings) <= set(manifest["settings"])
     assert settings["socket_mode_enabled"] is False
+    addresses = {
+        command["url"],
+        settings["event_subscriptions"]["request_url"],
+        settings["interactivity"]["request_url"],
+    }
+    assert addresses == {"https://approvals.example.com/slack/events"}
+
+
+def test_the_readme_names_every_key_of_a_policy():
+    section = README.read_text().split("## All keys of a policy")[1].split("\n## ")[0]
+    named = set(re.findall(r"`\{?(\w+)", section)) | set(re.findall(r"(\w+):", section))
+
+    # The parts of the file that the ten minutes' own example shows already.
+    shown = {"version", "operators", "tenants", "reviewers", "tools"}
+    assert {*POLICY_KEYS, *TENANT_KEYS, *SLACK_KEYS, *AGENT_KEYS, *RULE_KEYS, *SETTING_KEYS} - named - shown == set()

@@ -11,6 +11,7 @@ from tests.spread import place_of
         ("tests/live/test_placet_calls.py::test_x[aegra-runs]", "aegra"),
         ("tests/agent/test_journeys.py::test_x[langgraph_dev]", "langgraph_dev"),
         ("tests/live/test_placet_races.py::test_x", "aegra"),
+        ("tests/live/test_placet_fence.py::test_x", "aegra"),
         ("tests/browser/test_browser_demo.py::test_x", "browser"),
         ("tests/agent/test_journeys.py::test_x[sandbox-aegra]", "tests/agent/test_journeys.py::test_x[sandbox-aegra]"),
         ("tests/core/test_judge.py::test_x", "tests/core/test_judge.py::test_x"),

@@ -254,6 +254,16 @@ async def test_an_assistant_made_to_fence_a_dispatch_refuses_runs_once_deleted(a
     assert agent.ran() == []
 
 
+async def test_an_assistants_id_is_taken_once_and_on_aegra_its_configuration_too(agent):
+    made = {"assistant_id": "one", "graph_id": "ops", "config": {"tags": ["x"]}}
+    same_config = {**made, "assistant_id": "two"}
+    bodies = [made, made, {**made, "if_exists": "do_nothing"}, same_config, {**same_config, "config": {"tags": ["y"]}}]
+
+    answers = [(await agent.client.post("/assistants", json=body)).status_code for body in bodies]
+
+    assert answers == [200, 409, 200, 409 if agent.kind == "aegra" else 200, 200 if agent.kind == "aegra" else 409]
+
+
 async def test_a_made_assistant_runs_its_graph(agent):
     run = await paused(agent.client, "one")
     made = (await agent.client.post("/assistants", json={"graph_id": "ops"})).json()
