@@ -61,7 +61,7 @@ def demo(
     port: Annotated[
         int, typer.Option(min=0, max=65_534, help="Port of the page; the bot's own HTTP is on the next one.")
     ] = 8420,
-    headless: Annotated[
+    headless: Annotated[  # noqa: FBT002
         bool, typer.Option("--headless", help="Print the addresses as JSON and propose nothing.")
     ] = False,
 ) -> None:

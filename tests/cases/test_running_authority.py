@@ -21,7 +21,7 @@ from tests.cases.running import (
     said,
 )
 from tests.cases.sights import undecided
-from tests.forging import forge
+from tests.forging import forge, pressed
 from tests.office import ADA, BEN, policy_text
 
 pytestmark = pytest.mark.asyncio
@@ -79,8 +79,9 @@ async def test_case_036_a_group_that_cannot_be_read_grants_nothing_and_is_tried_
 
 
 async def pressed_until_taken(office, user, card):
+    """Each time a new press: one that was refused stays refused."""
     if not await decisions(office):
-        await forge(office, press_of(card, "decide.approve", user=user, value=button(card, "decide.approve")["value"]))
+        await forge(office, pressed(user, button(card, "decide.approve")["value"], "decide.approve", card=card))
     return await decisions(office)
 
 
