@@ -29,6 +29,7 @@ UNSET = {"requester_may": "the default", "decide_within_ms": "never", "decisions
 
 
 RESULTS = ("none", "status", "first_lines")
+RESEND = ("settle", "fence", "never")  # ever less may run twice
 
 
 def _more(before: Collection[str] | None, after: Collection[str] | None) -> bool:
@@ -43,7 +44,7 @@ LOOSENS: Mapping[str, Callable[[Any, Any], bool]] = {
     "requester_may": lambda before, after: after is None or _more(before or ("reject",), after),
     "redact": lambda before, after: _more(after, before),
     "result": lambda before, after: RESULTS.index(after) > RESULTS.index(before),
-    "resend": lambda before, _: before == "never",
+    "resend": lambda before, after: RESEND.index(after) < RESEND.index(before),
     "decisions": lambda before, after: after is None or (before is not None and _more(before, after)),
     "after_unknown": lambda _, after: after == "proceed",
 }

@@ -199,7 +199,7 @@ def test_the_first_policy_is_all_new():
         ("redact: [a]", "redact: [a, b]", "SETTING acme: x: redact changes from [a] to [a, b]"),
         ("result: status", "result: first_lines", "LOOSENS acme: x: result changes from status to first_lines"),
         ("resend: never", "resend: fence", "LOOSENS acme: x: resend changes from never to fence"),
-        ("resend: fence", "resend: settle", "SETTING acme: x: resend changes from fence to settle"),
+        ("resend: fence", "resend: settle", "LOOSENS acme: x: resend changes from fence to settle"),
         (
             "decisions: [reject]",
             "decisions: [approve, reject]",
