@@ -224,7 +224,8 @@ def sqlite_engine(address: Address, *, writes: bool) -> AsyncEngine:
 
 def postgres_engine(address: Address) -> AsyncEngine:
     """Raises `StoreError` if the driver is not installed."""
-    return _postgres(address, pool_size=POOL, max_overflow=POOL)
+    # No overflow: that is closed after each use, and a new connection prepares every statement anew.
+    return _postgres(address, pool_size=2 * POOL, max_overflow=0)
 
 
 def lone_engine(address: Address) -> AsyncEngine:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.store import dispatches, tenants
+from bot.errors import ConfigurationError
+from bot.store import dispatches, seal, tenants
 from tests.acceptance.operating import ask, command
 from tests.acceptance.steps import heard, opened, redrawn, stands
 from tests.office import ADA, policy_text
@@ -61,9 +62,12 @@ async def test_b14_stop_a_claim_from_before_the_pause_is_given_back(office_of):
 
 async def test_b14_stop_an_unknown_tenant_is_named_and_nothing_is_paused(office_of, database):
     async with office_of() as office:
-        told = await command(office, database, "pause", tenant="nobody")
+        with pytest.raises(ConfigurationError, match=r"The policy has no tenant nobody: it has demo\."):
+            await command(office, database, "pause", tenant="nobody")
 
-        assert told == {"ok": False, "text": "The policy has no tenant nobody: it has demo."}
+        async with office.stores[0].read() as tx:
+            assert await tenants.paused(tx) == {}
+            assert "nobody" not in await seal.chains(tx)
 
 
 async def test_b14_stop_after_a_restore_decisions_are_asked_anew_before_anything_is_sent(office_of):
