@@ -109,13 +109,10 @@ async def is_focused(locator: Locator) -> None:
     await expect(locator).to_be_focused()
 
 
-async def edit_to(modal: Locator, args: dict[str, str]) -> None:
-    """Fill in new arguments, whether the app asks for them one by one or as JSON."""
-    as_json = modal.get_by_label("Arguments as JSON")
-    one_by_one = {name: modal.get_by_role("textbox", name=re.compile(rf"^{name}\b")) for name in args}
-    await expect(as_json.or_(one_by_one[next(iter(args))])).to_be_visible()
-    if await as_json.count():
-        await as_json.fill(json.dumps(args))
+async def edit_to(modal: Locator, args: dict[str, str], *, as_json: bool = False) -> None:
+    """Fill in new arguments, one by one or as JSON."""
+    if as_json:
+        await modal.get_by_label("Arguments as JSON").fill(json.dumps(args))
         return
-    for name, box in one_by_one.items():
-        await box.fill(args[name])
+    for name, text in args.items():
+        await modal.get_by_role("textbox", name=re.compile(rf"^{name}\b")).fill(text)

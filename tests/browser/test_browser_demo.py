@@ -48,12 +48,13 @@ async def answer_the_question(page):
     await expect(card(page, "A question to a person", "EU, please.", "Answered")).to_be_visible()
 
 
-async def decide_the_batch_with_an_edit(page):
+async def decide_the_batch_with_a_json_edit(page):
     await propose(page, "Three calls together")
     await card(page, "3 calls wait together").get_by_role("button", name="Review all").click()
     modal = modal_of(page)
     await modal.get_by_role("group", name="Decision for call 1").get_by_label("Edit").check()
-    await edit_to(modal, EDITED)
+    await modal.get_by_role("button", name="Edit as JSON").click()
+    await edit_to(modal, EDITED, as_json=True)
     await modal.get_by_role("button", name="See changes").click()
     await modal.get_by_role("button", name="Keep this edit").click()
     await modal.get_by_role("group", name="Decision for call 2").get_by_label("Reject").check()
@@ -74,7 +75,7 @@ async def test_what_people_decide_on_the_page_is_exactly_what_runs(look_at):
         await approve_one(page)
         await reject_one_with_a_reason(page)
         await answer_the_question(page)
-        await decide_the_batch_with_an_edit(page)
+        await decide_the_batch_with_a_json_edit(page)
         effects = page.locator("#effects li")
         await expect(effects.filter(has_text="fraud review")).to_be_visible()
 
