@@ -27,7 +27,7 @@ PROBLEMS: Final = {
 }
 WHYS: Final = {
     "thread_moved_on": "The agent moved on, or somebody answered it elsewhere.",
-    "answered_elsewhere": "Somebody answered this outside Slack. What is shown as the outcome is theirs.",
+    "answered_elsewhere": "Somebody answered this outside Slack.",
     "moved_server": "The policy now points to another agent server or identity, so nothing was sent to either.",
     "poisoned": "The agent server stored an answer that it cannot use, and no later answer can change that.",
     "unanswerable": "The agent server no longer takes an answer for this call.",
@@ -70,6 +70,20 @@ def problem_text(code: str, **facts: str) -> str | None:
     """Why a call cannot be decided here."""
     text = PROBLEMS.get(code)
     return text.format(**facts) if text else None
+
+
+# What came of an answer that was somebody else's: never drawn as an outcome of what was decided here.
+THEIRS: Final = {
+    "executed": "By that answer the tool ran.",
+    "failed": "By that answer the tool ran, and failed.",
+    "rejected": "That answer rejected the call.",
+    "answered": "That answer stands as the tool's result.",
+}
+
+
+def theirs_text(code: str, outcome: str | None) -> str:
+    """Why a review was superseded, and what the agent server shows instead of our decision's outcome."""
+    return " ".join(part for part in (why_text(code), THEIRS.get(outcome or "", "")) if part)
 
 
 def why_text(code: str) -> str:

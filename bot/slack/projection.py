@@ -60,6 +60,8 @@ class Stage:
 
 def call_state(review: Review, action: Action) -> CallState:
     """Where one call stands, as far as people need to tell states apart."""
+    if review.state is ReviewState.SUPERSEDED:
+        return CallState.SUPERSEDED  # whatever came of it is not by what stands here
     if action.outcome is not None:
         return OUTCOMES[action.outcome]
     if review.state is ReviewState.RESUMED:
@@ -216,8 +218,9 @@ def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: Cal
         if action.position in blocked:
             return reasons.problem_text("nobody_may")
         return reasons.problem_text("other_position", positions=", ".join(str(one + 1) for one in blocked))
-    theirs = review.state is ReviewState.SUPERSEDED  # whatever became of it then, it was not by what stands here
-    if review.why and (theirs or state in (CallState.SUPERSEDED, CallState.BROKEN, CallState.UNKNOWN, CallState.HELD)):
+    if review.why and state is CallState.SUPERSEDED:
+        return reasons.theirs_text(review.why, action.outcome and action.outcome.value)
+    if review.why and state in (CallState.BROKEN, CallState.UNKNOWN, CallState.HELD):
         return reasons.why_text(review.why)
     return None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from blocks.cards import call_card
-from blocks.reasons import why_text
+from blocks.reasons import theirs_text, why_text
 from bot.core.model import Outcome, ReviewState
 from bot.slack.projection import Stage, call_view
 from tests.core.policy_factories import make_tenant
@@ -17,8 +17,11 @@ def test_whatever_became_of_it_the_card_and_its_text_say_that_somebody_else_answ
 
     drawn = call_card(call_view(review, review.actions[0], Stage(make_tenant(), 0), showing="s_" + "a" * 26))
 
-    assert why_text("answered_elsewhere") in str(drawn.blocks)
-    assert why_text("answered_elsewhere") in drawn.text
+    told = theirs_text("answered_elsewhere", outcome and outcome.value)
+    assert told.startswith("Somebody answered this outside Slack.")
+    assert told in str(drawn.blocks)
+    assert told in drawn.text
+    assert "✅" not in str(drawn.blocks) + drawn.text
 
 
 def test_an_outcome_of_ours_says_nothing_of_others():
