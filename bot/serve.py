@@ -11,9 +11,10 @@ import structlog
 import uvicorn
 
 from bot.app import LEASE_MS, Placet, compose
+from bot.core.policy_check import check
 from bot.core.policyfile import PolicyError, parse
 from bot.errors import ConfigurationError, StoreError
-from bot.policies import text_digest
+from bot.policies import Policies, text_digest
 from bot.settings import Settings, is_loopback, require_slack
 from bot.store import policies
 from bot.store.engine import Store
@@ -38,6 +39,7 @@ async def serve(settings: Settings, *, lease_ms: int = LEASE_MS, offset_ms: int 
     try:
         await first_policy(settings, store)
         placet = await compose(settings, store, lease_ms=lease_ms)
+        await warn_of_policy(store)
     except BaseException:
         listener.close()
         await store.close()
@@ -118,6 +120,16 @@ async def first_policy(settings: Settings, store: Store) -> None:
             action="policy_differs",
             version=current.version,
         )
+
+
+async def warn_of_policy(store: Store) -> None:
+    """Say at start where the policy in force does not do what it seems to, such as a tool that nobody may decide."""
+    async with store.read() as tx:
+        policy = (await Policies().in_force(tx)).policy
+    for one in check(policy) if policy else ():
+        if one.level == "warning":
+            said = f"{one.path}: {one.text}. {one.mend}."
+            log.warning("The policy has a fault.", action="policy_warning", tenant=one.tenant, fault=said)
 
 
 def read_policy(settings: Settings) -> str | None:

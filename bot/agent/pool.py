@@ -13,6 +13,7 @@ from bot.agent.client import AgentClient, AgentServer, make_http
 from bot.agent.resume import Doorway
 from bot.core.model import Target
 from bot.core.policy import TenantPolicy
+from bot.core.policy_match import matches
 from bot.errors import AgentUnreachable
 
 
@@ -26,7 +27,14 @@ class Agents:
         self.doorway = Doorway(context)
 
     def client(self, target: Target, tenant: TenantPolicy) -> AgentClient:
-        """A client for where a review came from. Raises `AgentUnreachable` when the tenant's key is not set."""
+        """A client for where a review came from.
+
+        Raises `AgentUnreachable` when the tenant's key is not set, and for a server or identity that the tenant's policy
+        has left: its key is the new server's, and that thread is none of the tenant's any more.
+        """
+        agent = tenant.agent
+        if target.url != agent.url or not any(matches(pattern, target.identity) for pattern in agent.users):
+            raise AgentUnreachable(f"tenant {tenant.name}'s policy no longer leads to this agent server and identity")
         return AgentClient(AgentServer.of(target, self._key(tenant)), self._http)
 
     def _key(self, tenant: TenantPolicy) -> str | None:

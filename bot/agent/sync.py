@@ -13,17 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import structlog
+
 from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.core.digest import Place, call_digest
 from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
-from bot.core.outcome import tool_call_ids
+from bot.core.outcome import call_results, tool_call_ids
 from bot.core.policy import TenantPolicy, tool_settings
 from bot.store import messages, reviews
 from bot.store.engine import Store, Tx
 from bot.store.ids import new_id
 
+log = structlog.get_logger("placet")
 REQUESTER = re.compile(r"[UW][A-Z0-9]+")
+DECISION_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")  # what of a server's own words is fit for a log
 CARD_LIMIT = 8  # more calls than this stand in the root message alone
 UNSENT = (ReviewState.OPEN, ReviewState.DECIDED)
 WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.HELD)
@@ -66,7 +70,9 @@ async def record_sighting(
         renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
         opened = await _open_new(tx, tenant, parsed, seen, policy_version=policy_version)
-    return Synced(opened, closed + broken + renamed, again)
+    for review, one in opened:
+        _tell_of_odd(review, one)
+    return Synced(len(opened), closed + broken + renamed, again)
 
 
 def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, ...]:
@@ -94,12 +100,23 @@ async def _close_vanished(tx: Tx, known: Sequence[Review], parsed: Sequence[Pars
     """
     pending = {(one.interrupt_id, one.content_hash) for one in parsed}
     closed = 0
+    tried = await reviews.attempted(tx, known) if known else frozenset()
     for review in known:
         gone = (review.interrupt_id, review.content_hash) not in pending
         if gone and review.state in WAITING and review.opened_at < seen.began:
             moved = await reviews.move(tx, review, ReviewState.SUPERSEDED, why="thread_moved_on")
             closed += moved is not None
+            if moved is not None and review.id in tried:
+                await _tell_what_ran(tx, moved, seen)
     return closed
+
+
+async def _tell_what_ran(tx: Tx, review: Review, seen: Sighting) -> None:
+    """An answer that was called not taken, and then taken back, may have come after all: what it did is told."""
+    results = call_results(seen.state.all_messages, [action.tool_call_id for action in review.actions])
+    outcomes = {at: (result.outcome, result.text) for at, result in enumerate(results) if result is not None}
+    if outcomes:
+        await reviews.set_outcomes(tx, review, outcomes)
 
 
 async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Review], seen: Sighting) -> int:
@@ -131,18 +148,40 @@ async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, set
 
 async def _open_new(
     tx: Tx, tenant: TenantPolicy, parsed: Sequence[ParsedInterrupt], seen: Sighting, *, policy_version: int
-) -> int:
-    opened = 0
+) -> list[tuple[Review, ParsedInterrupt]]:
+    opened = []
     for one in parsed:
         pending = next(item for item in seen.state.pending if item.id == one.interrupt_id)
         review = review_from(tenant, one, seen, pending, now=tx.now)
-        if not await reviews.insert_review(tx, review, policy_version=policy_version):
+        if not await _insert(tx, review, policy_version=policy_version):
             continue
-        opened += 1
+        opened.append((review, one))
         await want_messages(tx, tenant, review)
         if pending.task_error:
             await reviews.move(tx, review, ReviewState.BROKEN, why="poisoned")
     return opened
+
+
+async def _insert(tx: Tx, review: Review, *, policy_version: int) -> bool:
+    """Store it, unless this very interrupt is known: what only a policy had closed is asked anew once it points here."""
+    if await reviews.insert_review(tx, review, policy_version=policy_version):
+        return True
+    left = await reviews.left_behind(tx, review)
+    return left > 0 and await reviews.insert_review(tx, review, policy_version=policy_version, generation=left)
+
+
+def _tell_of_odd(review: Review, one: ParsedInterrupt) -> None:
+    """What an agent's developer should hear of: an interrupt that cannot be decided, and decisions that nobody knows."""
+    known = {"tenant": review.tenant, "review": review.id}
+    if one.problem:
+        at = {call.position: call.problem for call in one.calls if call.problem}
+        log.warning("An interrupt cannot be decided.", action="undecidable", problem=one.problem, calls=at, **known)
+    for call in one.calls:
+        if call.ignored:
+            names = [name if DECISION_NAME.fullmatch(name) else "?" for name in call.ignored]
+            log.warning(
+                "Unknown decisions are not offered.", action="ignored", position=call.position, names=names, **known
+            )
 
 
 def review_from(

@@ -228,7 +228,7 @@ def _fresh(review: Review, action: Action, showing: Showing) -> bool:
 
 def _as_shown(showing: Showing, intent: Intent) -> bool:
     """Whether an edit that was shown as a diff is sent with exactly those arguments."""
-    return showing.final_args in (None, intent.final_args)
+    return showing.position is None or showing.final_args in (None, intent.final_args)
 
 
 def _visible(review: Review, press: Press, intent: Intent) -> Refused | None:

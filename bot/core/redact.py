@@ -186,6 +186,17 @@ def redact_text(text: str | None, secrets: Sequence[str] = (), declared: Sequenc
     return shapes_hidden(text, HIDDEN)
 
 
+def without_begun(text: str, secrets: Sequence[str]) -> str:
+    """A text that was cut, without the beginning of a hidden value that the cut left at its end."""
+    body, cut, rest = text.rpartition("… (")
+    forms = [form for secret in secrets for form in _forms(secret)]
+    begun = (
+        size for form in forms for size in range(min(len(form) - 1, len(body)), 0, -1) if body.endswith(form[:size])
+    )
+    longest = max(begun, default=0)
+    return f"{body[: len(body) - longest]}{HIDDEN}{cut}{rest}" if longest >= LEAST else text
+
+
 def _forms(secret: str) -> list[str]:
     """A value as it is, as JSON writes it and as Python prints it."""
     forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}

@@ -31,7 +31,7 @@ from bot.slack.views import (
     scene_of,
 )
 from bot.store import showings
-from bot.store.drafts import save_drafts
+from bot.store.drafts import hold_drafts, load_drafts, save_drafts
 from bot.store.engine import Store
 from bot.work.loops import Tasks
 
@@ -106,9 +106,15 @@ class Clicks:
         self._refused(click, Refused(Refusal.UNKNOWN_SHOWING))
 
     async def _turned(self, click: Click, scene: Scene) -> None:
-        changed = read_drafts(scene, click.view.values if click.view else {})
+        who, review_id = click.presser.who, scene.review.id
         async with self.store.begin() as tx:
-            await save_drafts(tx, scene.review.id, click.presser.who, changed)
+            await hold_drafts(tx, review_id, who)
+            if scene.showing.position is None and await showings.is_left(tx, scene.showing):
+                return  # it comes late: what was sent from that page since stands, and is sent with the last page
+            # Read again under the lock: an edit may have been kept since.
+            scene = replace(scene, drafts=await load_drafts(tx, review_id, who))
+            changed = read_drafts(scene, click.view.values if click.view else {})
+            await save_drafts(tx, review_id, who, changed)
         if click.action_id == ids.CHOICE and not _asks_anew(scene, click):
             return
         now = replace(scene, drafts=merged(scene.drafts, changed))

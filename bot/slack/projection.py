@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from blocks import reasons, words
-from blocks.models import BatchView, CallState, CallView, Decided, Draft, RootView
+from blocks.models import BatchView, CallState, CallView, Decided, Draft, Mask, RootView
 from bot.authority import Standing, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
@@ -144,7 +144,7 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         approvals_needed=settings.approvals,
         approvals=tuple(approval.by.user for approval in action.approvals),
         original=action.args if action.proposal and state is CallState.WAITING else None,
-        masks=hiding.masks,
+        masks=_masks(review, action, stage, hiding),
         take_back=_may_take_back(review, action, stage),
         typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),
         revealable=any(mask.declared for mask in hiding.masks) and may_reveal(review, action, stage),
@@ -152,6 +152,17 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         mention=settings.mention if len(review.actions) == 1 else (),
         operate=operations(review) if len(review.actions) == 1 and stage.viewer is None else (),
     )
+
+
+def _masks(review: Review, action: Action, stage: Stage, hiding: Hiding) -> tuple[Mask, ...]:
+    """What is only suspected to be secret opens, in private, for who may decide about the call, and for nobody else."""
+    viewer = stage.viewer
+    if viewer is None:
+        return hiding.masks
+    call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester_now)
+    if any(judge(stage.tenant, call, person=viewer.person, decision=kind.value).allowed for kind in action.allowed):
+        return hiding.masks
+    return tuple(replace(mask, declared=True) for mask in hiding.masks)
 
 
 def thread_link(review: Review, tenant: TenantPolicy) -> str | None:

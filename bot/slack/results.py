@@ -16,6 +16,7 @@ from bot.core.decide import Refusal, Refused
 from bot.core.model import Action
 from bot.core.outcome import answer_text, is_whole
 from bot.core.policy import tool_settings
+from bot.core.redact import without_begun
 from bot.errors import AgentError
 from bot.slack.hiding import hiding_of
 from bot.slack.payloads import Click
@@ -75,7 +76,8 @@ def draw_result(scene: Scene, action: Action, text: str, *, page: int = 0, banne
     showing_id = new_showing_id()
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
     declared = tool_settings(scene.stage.tenant, action.tool).redact
-    shown = hiding_of(action, declared).text(text[:LONGEST]) or ""
+    hiding = hiding_of(action, declared)
+    shown = hiding.text(text[:LONGEST] if is_whole(text) else without_begun(text, hiding.secrets)) or ""
     rendered = result_modal(view, shown, length=len(text), page=page, banner=banner)
     return replace(drawn_of(scene, rendered, showing_id, action=action), event=READ)
 

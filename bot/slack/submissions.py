@@ -6,6 +6,7 @@ an input that was really there: Slack shows nothing sensible for any other key.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -103,9 +104,36 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
 
 
 def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | None:
-    """The first position that this view still asked about and that somebody else has decided since it was drawn."""
+    """The first position that this view, or a page before it, still asked about and that has been decided since."""
     decided = [action.position for action in scene.review.actions if action.decision is not None]
-    return next((position for position in decided if block_of(values, position, "d") is not None), None)
+    return next((at for at in decided if block_of(values, at, "d") is not None or _asked_before(scene, at)), None)
+
+
+def _asked_before(scene: Scene, position: int) -> bool:
+    offer = scene.showing.offer(position)
+    return offer is not None and bool(offer.offered) and page_of(position) != scene.showing.page
+
+
+def sent_so_far(scene: Scene, changed: Mapping[int, Draft]) -> str:
+    """As JSON text, what this window has sent from its pages: the showing of the next page carries it."""
+    sent = _sent(scene)
+    return json.dumps(sent | {str(position): _choice(draft) for position, draft in changed.items()})
+
+
+def chosen_elsewhere(scene: Scene) -> int | None:
+    """The first open call of another page whose stored choice is not the one that this window has sent."""
+    sent, page = _sent(scene), scene.showing.page
+    others = (action for action in scene.review.undecided if page_of(action.position) != page)
+    different = (one.position for one in others if sent.get(str(one.position)) != _choice(scene.draft(one)))
+    return next(different, None)
+
+
+def _sent(scene: Scene) -> dict[str, list[str | None]]:
+    return dict(json.loads(scene.showing.final_args or "{}"))
+
+
+def _choice(draft: Draft) -> list[str | None]:
+    return [draft.decision, draft.message, draft.kept_in]
 
 
 def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:

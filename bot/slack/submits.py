@@ -28,6 +28,7 @@ from bot.slack.screens import Screens
 from bot.slack.submissions import (
     block_of,
     chosen,
+    chosen_elsewhere,
     decided_meanwhile,
     first_open_page,
     intent_of,
@@ -36,6 +37,7 @@ from bot.slack.submissions import (
     merged,
     page_problems,
     read_drafts,
+    sent_so_far,
 )
 from bot.slack.views import (
     Drawn,
@@ -192,12 +194,17 @@ class Submits:
         if late is not None:
             # What they chose there is not what will be sent: they must see that before the rest goes out.
             banner = refusal_plain(Refusal.ALREADY_DECIDED.value, position=late)
-            return await self._go_on(submission, scene, draw_batch(scene, page=page, banner=banner), changed)
+            return await self._go_on(submission, scene, draw_batch(scene, page=page_of(late), banner=banner), changed)
+        scene = replace(scene, showing=replace(scene.showing, final_args=sent_so_far(scene, changed)))
         if page < last_page(scene):
             return await self._go_on(submission, scene, draw_batch(scene, page=page + 1), changed)
         gap = first_open_page(scene, scene.drafts)
         if gap is not None:
             return await self._go_on(submission, scene, draw_batch(scene, page=gap, banner=reasons.GAP), changed)
+        other = chosen_elsewhere(scene)
+        if other is not None:
+            banner = refusal_plain(Refusal.STALE_SHOWING.value, position=other)
+            return await self._go_on(submission, scene, draw_batch(scene, page=page_of(other), banner=banner), changed)
         await self._keep(submission, scene, None, changed)
         return await self._decide(submission, intents_of(scene, scene.drafts))
 

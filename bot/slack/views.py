@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from blocks import ids
-from blocks.batches import batch_modal
+from blocks.batches import batch_modal, page_of
 from blocks.confirms import Final, confirm_modal
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import Draft as Typed
@@ -166,8 +166,9 @@ def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None
     ours = before.kind is ShowingKind.MODAL and before.position is None and before.user == scene.presser.user
     if showing is None or not ours or before.digest != showing.digest:
         return showing
-    carried = tuple(offer for offer in before.offers if showing.offer(offer.position) is None)
-    return replace(showing, offers=tuple(sorted((*carried, *showing.offers), key=lambda offer: offer.position)))
+    carried = tuple(offer for offer in before.offers if page_of(offer.position) != showing.page)
+    offers = tuple(sorted((*carried, *showing.offers), key=lambda offer: offer.position))
+    return replace(showing, offers=offers, final_args=before.final_args)
 
 
 def draw_confirm(

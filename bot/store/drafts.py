@@ -14,7 +14,7 @@ from sqlalchemy import select
 from bot.core.model import Who
 from bot.store.engine import Tx
 from bot.store.tables import drafts
-from bot.store.writing import upsert
+from bot.store.writing import serialise, upsert
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,15 @@ async def load_drafts(tx: Tx, review_id: str, who: Who) -> dict[int, Draft]:
     return {row.position: _read(row.content) for row in rows}
 
 
+async def hold_drafts(tx: Tx, review_id: str, who: Who) -> None:
+    """Let nobody else change this person's drafts of a review before this transaction ends."""
+    await serialise(tx, f"drafts:{review_id}:{who.team}:{who.user}")
+
+
 async def save_drafts(tx: Tx, review_id: str, who: Who, changed: Mapping[int, Draft]) -> None:
     """Replace these positions' drafts."""
+    if changed:
+        await hold_drafts(tx, review_id, who)
     for position, draft in changed.items():
         row = {"review_id": review_id, "team": who.team, "user_id": who.user, "position": position}
         await upsert(tx, drafts, row | {"content": _write(draft), "at": tx.now})

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, exists, insert, select, text, true, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, exists, insert, select, text, true, update
 
 from bot.core.digest import salted
 from bot.core.model import Action, Decision, Outcome, Review, ReviewState, Target
@@ -102,6 +102,20 @@ async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrup
     )
 
 
+async def left_behind(tx: Tx, review: Review) -> int:
+    """How many reviews this very interrupt has had, if the policy's moving elsewhere ended all of them unsent; else 0."""
+    here = and_(
+        reviews.c.server_url == review.target.url,
+        reviews.c.thread_id == review.thread_id,
+        reviews.c.interrupt_id == review.interrupt_id,
+        reviews.c.content_hash == review.content_hash,
+    )
+    tried = exists().where(dispatches.c.review_id == reviews.c.id, dispatches.c.attempt > 0)
+    found = (await tx.conn.execute(select(reviews.c.state, reviews.c.why, tried).where(here))).all()
+    moved = [row for row in found if tuple(row) == (ReviewState.SUPERSEDED.value, "moved_server", False)]
+    return len(found) if len(moved) == len(found) else 0
+
+
 async def reviews_on_thread(tx: Tx, *, url: str, thread_id: str) -> list[Review]:
     """What is not settled yet on one thread, of whichever tenant."""
     return await _load(tx, text(LIVE_REVIEW), reviews.c.server_url == url, reviews.c.thread_id == thread_id)
@@ -124,7 +138,16 @@ class Held:
 
 async def held_reviews(tx: Tx, *, tenant: str) -> list[Held]:
     """As `live_reviews`, the places alone."""
-    statement = select(*_HELD).where(text(LIVE_REVIEW), reviews.c.tenant == tenant)
+    return await _held(tx, reviews.c.tenant == tenant)
+
+
+async def stray_reviews(tx: Tx, *, tenants: Sequence[str]) -> list[Held]:
+    """What is not settled yet in any other tenant than these, oldest first, the places alone."""
+    return await _held(tx, reviews.c.tenant.not_in(tenants))
+
+
+async def _held(tx: Tx, where: ColumnElement[bool]) -> list[Held]:
+    statement = select(*_HELD).where(text(LIVE_REVIEW), where)
     targets: dict[tuple[str, ...], Target] = {}
     found = await tx.conn.execute(statement.order_by(reviews.c.opened_at, reviews.c.id))
     return [Held(row[0], row[1], targets.setdefault(tuple(row[2:]), Target(*row[2:]))) for row in found]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from bot.core.decision import UnsendableAnswer, rejections
-from bot.core.model import Review, ReviewState
+from bot.core.model import Outcome, Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentUnreachable, StoreError
 from bot.policies import InForce, Policies
@@ -21,7 +21,7 @@ from bot.store.dispatches import Claim
 from bot.store.engine import Tx
 from bot.work.attempt import Attempt, Bench, LeaseLost
 from bot.work.loops import Tasks
-from bot.work.recheck import End, Holds, Rechecked, Sources, Void, Wait, recheck
+from bot.work.recheck import End, Holds, Rechecked, Sources, Void, Wait, moved, recheck
 
 log = structlog.get_logger("placet")
 AT_ONCE = 16
@@ -83,6 +83,8 @@ class Dispatcher:
             await self._put_back(claim, review, Wait("paused", 1_000))
         elif claim.state == "claimed":
             await self._start(claim, review, in_force, now)
+        elif tenant is not None and moved(review, tenant):
+            await self._left_behind(claim, review)
         elif tenant is not None:
             await self._resume(claim, review, tenant)
         # Without its tenant nobody can ask the server; the row waits, and the lease runs out, until an operator acts.
@@ -108,6 +110,14 @@ class Dispatcher:
             seen = review
         attempt = Attempt(self.bench, claim, seen, tenant)
         await (attempt.settle() if claim.state == "armed" else attempt.follow())
+
+    async def _left_behind(self, claim: Claim, review: Review) -> None:
+        """The answer may have left for a server that the policy has left since: nobody may ask there what became of it."""
+        outcomes: dict[int, tuple[Outcome, str | None]] = {
+            one.position: (Outcome.UNKNOWN, None) for one in review.actions
+        }
+        async with self.bench.store.begin() as tx:
+            await dispatches.close(tx, claim, to=ReviewState.UNKNOWN, why="moved_server", outcomes=outcomes)
 
     async def _put_back(self, claim: Claim, review: Review, result: Rechecked) -> None:
         back = ReviewState.EXPIRED if claim.expiry else ReviewState.DECIDED

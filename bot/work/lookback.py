@@ -123,18 +123,21 @@ class Lookback:
         verdict = judge(observe(review, claim, look))
         if verdict.kind in TOLD:
             told = outcomes_of(verdict, results_of(review, look.state), expiry=claim.expiry)
-            await self._correct(review, told)
+            return not await self._corrected(review, told)
         return False
 
-    async def _correct(self, review: Review, told: dict[int, tuple[Outcome, str | None]]) -> None:
+    async def _corrected(self, review: Review, told: dict[int, tuple[Outcome, str | None]]) -> bool:
+        """Store what is to be told instead; False where the review changed while the thread was read: look again."""
         changed = {at: held for at, held in told.items() if held[0] is not review.actions[at].outcome}
         if not changed:
-            return
+            return True
         async with self.store.begin() as tx:
             current = await reviews.load_review(tx, review.id, lock=True)
-            if current is not None and current.version == review.version:
-                await reviews.set_outcomes(tx, current, changed)
+            if current is None or current.version != review.version:
+                return current is None
+            await reviews.set_outcomes(tx, current, changed)
         self.changed()
+        return True
 
 
 def _again_ms(due: Due, now: int) -> int:

@@ -21,7 +21,7 @@ from bot.core.model import ReviewState, Target
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
 from bot.metrics import AGENT_READS
-from bot.policies import Policies
+from bot.policies import InForce, Policies
 from bot.store import reviews
 from bot.store.engine import Store
 from bot.store.reviews import Held
@@ -71,6 +71,8 @@ class Watcher:
     _rounds: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _seen: dict[Key, Seen] = field(default_factory=dict)
     _next_poll: dict[str, float] = field(default_factory=dict)
+    _version: int = 0  # of the policy
+    _next_strays: float = 0.0
     _ailing: dict[tuple[str, str], str] = field(default_factory=dict)  # tenant, identity: the fault that was told
     _hints: dict[tuple[str, str, str], None] = field(default_factory=dict)  # tenant, identity, thread
 
@@ -87,6 +89,10 @@ class Watcher:
         """Start a round for every tenant that is not in one: a server that hangs delays nobody else's."""
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
+        if in_force.version != self._version:
+            self._version, self._next_strays = in_force.version, 0.0
+            self._seen.clear()  # what an older policy had closed may be this one's to ask anew
+        await self._close_strays(in_force)
         for tenant in in_force.tenants():
             round_ = self._rounds.get(tenant.name)
             if round_ is None or round_.done():
@@ -227,7 +233,19 @@ class Watcher:
 
     async def _supersede_moved(self, tenant: TenantPolicy, held: Sequence[Held]) -> None:
         """Reviews whose answers would go elsewhere than the policy now says."""
-        stale = [review for review in held if moved(review, tenant)]
+        await self._supersede([review for review in held if moved(review, tenant)])
+
+    async def _close_strays(self, in_force: InForce) -> None:
+        """Reviews of tenants that the policy no longer has: nobody may decide them and nothing is sent for them."""
+        now = self.clock()
+        if in_force.policy is None or now < self._next_strays:
+            return
+        self._next_strays = now + OPEN_AGAIN_S
+        async with self.store.read() as tx:
+            strays = await reviews.stray_reviews(tx, tenants=[tenant.name for tenant in in_force.tenants()])
+        await self._supersede(strays)
+
+    async def _supersede(self, stale: Sequence[Held]) -> None:
         for review in stale:
             async with self.store.begin() as tx:
                 current = await reviews.load_review(tx, review.id, lock=True)

@@ -135,13 +135,18 @@ async def opened(office: Office, user: str, card: dict[str, Any], action_id: str
 
 async def edited(office: Office, user: str, card: dict[str, Any], arguments: str) -> dict[str, Any]:
     """Press Edit, type all arguments as JSON, submit; the window then shows the difference and waits for its approval."""
-    view = await opened(office, user, card, "decide.edit")
-    if not fields(view, "e"):
-        as_json = next(block["block_id"] for block in view["blocks"] if "edit.json" in json.dumps(block))
-        view = (await office.press(user, view, "edit.json", as_json, wait_s=20))["view"]
+    view = await as_json(office, user, await opened(office, user, card, "decide.edit"))
     answer = await office.submit(user, {fields(view, "e")[0]: arguments})
     assert answer["view"]["callback_id"] == "edit.confirm", answer
     return dict(answer["view"])
+
+
+async def as_json(office: Office, user: str, view: dict[str, Any]) -> dict[str, Any]:
+    """The form of an edit with all arguments in one input."""
+    if fields(view, "e"):
+        return view
+    button_block = next(block["block_id"] for block in view["blocks"] if "edit.json" in json.dumps(block))
+    return dict((await office.press(user, view, "edit.json", button_block, wait_s=20))["view"])
 
 
 def fields(view: dict[str, Any], kind: str) -> list[str]:

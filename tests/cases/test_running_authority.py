@@ -15,6 +15,7 @@ from tests.cases.running import (
     events,
     office_in,
     opened,
+    posted,
     press_of,
     relayed_office_in,
     rows_of,
@@ -59,6 +60,46 @@ async def test_case_036_an_empty_group_grants_nothing(tmp_path):
             assert "not a reviewer" in await office.told(user)
 
         assert await undecided(office, thread)
+
+
+async def test_case_036_a_card_of_a_tenant_that_the_policy_no_longer_has_decides_nothing(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        text = policy_text(office.agent.url, kind=office.agent.kind)
+        await posted(office, thread)
+
+        nowhere = text.replace("  demo:\n", "  other:\n").replace(office.agent.url, "http://127.0.0.1:9")
+        await office.apply_policy(nowhere)
+        (closed,) = await office.settled(thread, states=["superseded"])
+        await forge(office, press_of(card, "decide.approve", value=button(card)["value"]))
+        await office.told(ADA, "no longer waiting")
+
+        assert closed.why == "moved_server"
+        assert await decisions(office) == 0
+        assert office.ran(thread) == []
+
+
+async def test_what_a_policy_closed_is_asked_anew_once_the_policy_points_there_again(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+        text = policy_text(office.agent.url, kind=office.agent.kind)
+        await posted(office, thread)
+
+        await office.apply_policy(text.replace(office.agent.url, "http://127.0.0.1:9"))
+        await office.settled(thread, states=["superseded"])
+        await office.apply_policy(text.replace("every: 1s", "every: 2s"))
+        again = await office.review(thread, state="open")
+        fresh = await office.card_of(again, button="decide.approve")
+        await approve(office, ADA, fresh)
+        await office.until(lambda: ran_once(office, thread), "the call to run")
+
+        assert fresh["ts"] != card["ts"]
+
+
+async def ran_once(office, thread):
+    return office.ran(thread) == ["disable_user"]
 
 
 async def test_case_036_a_group_that_cannot_be_read_grants_nothing_and_is_tried_again(tmp_path):
@@ -169,15 +210,21 @@ async def test_case_046_who_started_the_run_may_reject_its_call_and_nothing_else
 
         await approve(office, ADA, card)
         assert "You started this run" in await office.told(ADA)
-        await office.click(ADA, card, "decide.edit", wait_s=0)
+        edit = await office.click(ADA, card, "decide.edit", wait_s=0)
+        await office.until(lambda: told_times(office, ADA, "You started this run", 2), "the edit to be refused too")
         refused = await undecided(office, thread)
         await said(office, ADA, card, "reject", "Mine, and wrong.")
         await office.settled(thread)
 
         assert refused
+        assert edit["view"] is None
         assert office.ran(thread) == []
         (message,) = await office.tool_messages(thread)
         assert "Mine, and wrong." in message["content"]
+
+
+async def told_times(office, user, what, times):
+    return sum(what in text for text in await office.ephemerals(user)) >= times
 
 
 async def test_case_046_a_policy_may_let_requesters_approve(tmp_path):

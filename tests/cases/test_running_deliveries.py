@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bot.slack import socket
 from tests.cases.running import (
     approve,
     button,
@@ -56,6 +57,11 @@ async def test_case_050_approve_against_reject_ends_as_whichever_was_first_says(
         won = review.actions[0].decision
         assert office.ran(thread) == (["disable_user"] if won.type.value == "approve" else [])
         assert made.actor.endswith(won.by.user)
+        settled = await office.card("", without="decide.approve")
+        assert ("Ran" in str(settled["blocks"]), "Rejected" in str(settled["blocks"])) == (
+            won.type.value == "approve",
+            won.type.value == "reject",
+        )
         loser = ADA if won.by.user == BEN else BEN
         told = await office.ephemerals(loser) if loser == ADA else list((await modal(office, BEN))["errors"].values())
         assert any("already decided" in text for text in told)
@@ -242,6 +248,24 @@ async def pressed(office, card):
     if await connected(office) and "decide.approve" in buttons((await office.messages())[0]):
         await approve(office, ADA, card)
     return await decisions(office)
+
+
+async def test_case_064_a_socket_that_is_open_and_dead_is_noticed_and_the_next_press_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(socket, "PING_S", 0.4)
+    async with office_in(tmp_path, transport="socket") as office:
+        thread = await office.propose("one")
+        card = await office.card("disable_user", button="decide.approve")
+
+        dead = await change(office, "socket", silent=True)
+        lost = await approve(office, ADA, card)
+        # Sooner than the sandbox's own server would find out, which pings too.
+        await office.until(lambda: pressed(office, card), "a press to arrive again", patience=15)
+        await office.settled(thread)
+
+        assert dead["connections"] == 1
+        assert not lost["acked"]
+        assert office.ran(thread) == ["disable_user"]
+        assert await decisions(office) == 1
 
 
 async def test_case_064_a_press_that_found_no_socket_is_lost_and_nothing_else_is(tmp_path):

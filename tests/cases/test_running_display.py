@@ -117,6 +117,12 @@ async def test_case_034_a_card_that_leaves_something_out_takes_no_approve_even_f
         assert await decisions(office) == 0
         assert office.ran(thread) == []
 
+        await said(office, ADA, card, "reject", "Not all of it can be seen.")
+        await office.settled(thread)
+        (message,) = await office.tool_messages(thread)
+        assert "Not all of it can be seen." in message["content"]
+        assert office.ran(thread) == []
+
 
 async def test_case_034_whoever_opened_every_page_may_approve_and_all_of_it_runs(tmp_path):
     async with office_in(tmp_path) as office:

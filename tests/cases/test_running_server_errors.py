@@ -240,17 +240,17 @@ async def test_case_077_a_thread_that_moved_while_it_was_busy_gets_no_second_att
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
 
-        relay.order(status=409, body={"detail": BUSY})
-        held = asyncio.Event()
-        relay.order(until=held)
+        moved = asyncio.Event()
+        relay.order(status=409, body={"detail": BUSY}, until_answered=moved)
         body = {"assistant_id": "agent_platform", "input": {"messages": [{"role": "user", "content": "never mind"}]}}
         await approve(office, ADA, card)
         await office.until(lambda: sent_times(relay, 1), "the first attempt")
-        (await office.agents.post(f"/threads/{thread}/runs", json=body, headers=WHO)).raise_for_status()
-        held.set()
-        await office.settled(thread, states=["superseded", "resumed", "broken", "unknown"])
+        (await office.agents.post(f"/threads/{thread}/runs/wait", json=body, headers=WHO)).raise_for_status()
+        moved.set()
+        await office.settled(thread, states=["superseded"])
 
         assert office.ran(thread) == []
+        assert relay.sent_to(thread) == 1
 
 
 # -- 081: everybody at once

@@ -90,7 +90,7 @@ async def test_case_067_another_method_goes_on_while_one_is_limited(tmp_path):
 
 # -- 068: it cannot be posted
 
-UNDELIVERABLE = ["channel_not_found", "restricted_action_read_only_channel"]
+UNDELIVERABLE = ["channel_not_found", "restricted_action", "restricted_action_read_only_channel"]
 
 
 @pytest.mark.parametrize("error", UNDELIVERABLE)

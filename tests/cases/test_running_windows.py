@@ -7,18 +7,21 @@ import asyncio
 import pytest
 
 from tests.cases.running import (
+    as_json,
     calls,
     change,
     decisions,
     deliveries,
     edited,
     events,
+    fields,
     modal,
     office_in,
     opened,
     relayed_office_in,
     said,
 )
+from tests.cases.sights import undecided
 from tests.office import ADA, BEN
 
 pytestmark = pytest.mark.asyncio
@@ -27,6 +30,7 @@ NOT_OPENED = [
     {"error": "expired_trigger_id"},
     {"error": "exchanged_trigger_id"},
     {"error": "trigger_expired"},
+    {"error": "invalid_arguments", "messages": ["`trigger_id` expired [json-pointer:/trigger_id]"]},
     {"status": 429, "retry_after": 30},
     {"status": 503},
     {"drop": "before"},
@@ -83,6 +87,28 @@ async def test_case_065_two_choices_in_quick_succession_both_bring_up_their_fiel
 
         there = (await modal(office, ADA))["state"]
         assert "m.0" in there
+
+
+BAD_JSON = ['{"to":\u00a0"b", "n": 3}', '{"to": "b", "n": 3,}']
+
+
+async def test_case_020_text_that_is_no_json_stays_in_its_form_and_curly_quotes_are_shown_back(tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("email")
+        card = await office.card("send_email", button="decide.edit")
+        view = await as_json(office, ADA, await opened(office, ADA, card, "decide.edit"))
+
+        for typed in BAD_JSON:
+            answer = await office.submit(ADA, {fields(view, "e")[0]: typed})
+            there = await modal(office, ADA)
+
+            assert list(answer["errors"]) == fields(view, "e")
+            assert there["state"][fields(view, "e")[0]]["json"]["value"] == typed
+        confirm = (await office.submit(ADA, {fields(view, "e")[0]: "{“to”: “b”, “n”: 3}"}))["view"]
+
+        assert confirm["callback_id"] == "edit.confirm"
+        assert "Curly quotes were read as straight ones" in str(confirm["blocks"])
+        assert await undecided(office, thread)
 
 
 async def test_case_062_a_submission_is_answered_before_the_agent_server_is_asked(tmp_path):

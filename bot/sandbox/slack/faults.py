@@ -20,7 +20,7 @@ class BadFault(ValueError):
 class Fault:
     """`times` counts down and None never ends; `drop` says whether the connection goes before or after the effect.
 
-    `omit` names a key that an answer which goes well lacks all the same.
+    `omit` names a key that an answer which goes well lacks all the same; `messages` go with an `error`.
     """
 
     method: str
@@ -31,6 +31,7 @@ class Fault:
     dup: bool = False
     retry_after: int | None = None
     omit: str | None = None
+    messages: tuple[str, ...] = ()
     times: int | None = 1
 
 
@@ -45,7 +46,8 @@ def parse_fault(body: Json) -> Fault:
     if drop not in (*DROPS, None, False):
         raise BadFault(f"drop is one of {list(DROPS)}")
     _check_numbers(body)
-    return Fault(**{**body, "drop": cast("Literal['before', 'after'] | None", drop or None)})
+    told = tuple(map(str, body.get("messages") or ()))
+    return Fault(**{**body, "drop": cast("Literal['before', 'after'] | None", drop or None), "messages": told})
 
 
 def _check_numbers(body: Json) -> None:

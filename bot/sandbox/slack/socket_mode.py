@@ -142,13 +142,25 @@ class SocketCourier:
 
     def cut(self) -> int:
         """Cut every connection without a word; return how many there were."""
+        transports = self._forget_all()
+        for transport in transports:
+            transport.abort()
+        return len(transports)
+
+    def fall_silent(self) -> int:
+        """Leave every connection open, send nothing over it and hear nothing, not even a ping; return how many."""
+        transports = self._forget_all()
+        for transport in transports:
+            transport.pause_reading()
+        return len(transports)
+
+    def _forget_all(self) -> list[asyncio.Transport]:
+        """No connection gets anything any more; what each one stands on."""
         connections = list(self.connections)
         for connection in connections:
             self._forget(connection)
-            transport = getattr(connection.socket.scope.get(CONNECTION), "transport", None)
-            if transport is not None:
-                transport.abort()
-        return len(connections)
+        found = [getattr(each.socket.scope.get(CONNECTION), "transport", None) for each in connections]
+        return [transport for transport in found if transport is not None]
 
     async def aclose(self) -> None:
         await self.disconnect("link_disabled", hang_up=True)

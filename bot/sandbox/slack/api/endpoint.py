@@ -62,6 +62,7 @@ async def _before(fault: Fault | None) -> None:
         limited = fault.status == 429 or fault.error == "ratelimited"
         error = ApiError(
             fault.error or ("ratelimited" if limited else "internal_error"),
+            messages=fault.messages,
             status=fault.status or (429 if limited else 200),
         )
         error.retry_after = fault.retry_after or (1 if limited else None)

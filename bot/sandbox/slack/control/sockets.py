@@ -16,13 +16,17 @@ from bot.sandbox.slack.world import World
 
 
 class SocketBody(BaseModel):
-    """`reason` goes out in a disconnect frame, `close` hangs up after it; `cut` ends connections without a word."""
+    """`reason` goes out in a disconnect frame, `close` hangs up after it; `cut` ends connections without a word.
+
+    `silent` leaves them open and dead: nothing comes over them any more, not even the answer to a ping.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     reason: Literal["warning", "refresh_requested", "link_disabled"] = "refresh_requested"
     close: bool = False
     cut: bool = False
+    silent: bool = False
 
 
 class ReplayBody(BaseModel):
@@ -43,6 +47,8 @@ async def disconnect(request: Request) -> Json:
     """End every connection."""
     body = await read(request, SocketBody)
     sockets = request.app.state.sockets
+    if body.silent:
+        return {"connections": sockets.fall_silent()}
     told = sockets.cut() if body.cut else await sockets.disconnect(body.reason, hang_up=body.close)
     return {"connections": told}
 

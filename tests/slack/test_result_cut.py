@@ -1,0 +1,30 @@
+"""A long result is cut before it is stored: no hidden value may begin to show at the cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.core.model import Outcome
+from bot.core.outcome import MAX_TEXT, call_results
+from bot.slack.payloads import Presser
+from bot.slack.projection import Stage
+from bot.slack.results import draw_result
+from bot.slack.views import Scene
+from tests.core.policy_factories import make_tenant
+from tests.store.made import make_action, make_review, make_showing
+
+SECRET = "SEEDED-declared-41x"
+
+
+def test_a_secret_that_the_cut_of_a_kept_result_falls_into_is_not_shown_by_its_beginning():
+    text = "x" * (MAX_TEXT - 14) + SECRET + " and more"
+    (kept,) = call_results([{"type": "tool", "tool_call_id": "c", "content": text}], ["c"])
+    tenant = make_tenant(
+        'tools:\n  disable_user: {redact: [user]}\nreviewers: [{user: U0ADA, tools: ["*"], may: [approve]}]\n'
+    )
+    made = make_review()
+    action = replace(make_action(made.place, args=f'{{"user":"{SECRET}"}}'), outcome=Outcome.EXECUTED)
+    review = replace(made, actions=(action,))
+    scene = Scene(review, make_showing(review), Stage(tenant, 1), Presser("T0ACME", "U0ADA", None), {})
+    pages = [str(draw_result(scene, action, kept.text, page=page).view) for page in range(9)]
+    assert not any(SECRET[:6] in page for page in pages)
