@@ -285,7 +285,7 @@ class Office:
     async def until(
         self, found: Callable[[], Awaitable[Any]], what: str, *, patience: float = PATIENCE_S, every: float = 0.03
     ) -> Any:
-        """Wait for a condition, asking often; fail with what was waited for."""
+        """Wait for a condition, asking often and then less often; fail with what was waited for."""
         clock = asyncio.get_running_loop().time
         end = clock() + patience
         while True:
@@ -295,6 +295,8 @@ class Office:
             if clock() > end:
                 raise AssertionError(f"waited in vain for {what}")
             await asyncio.sleep(every)
+            # Each question costs what the bot then lacks, on a machine that runs several tests at once.
+            every = max(every, min(every * 1.25, 0.15))
 
     async def settled(
         self, thread: str | None = None, *, states: Sequence[str] = ("resumed", "superseded", "broken")
