@@ -18,7 +18,7 @@ from bot.core.policy_explain import explain as explained
 from bot.core.policy_plan import plan as changes
 from bot.core.policyfile import PolicyError, locate, parse
 from bot.errors import ConfigurationError
-from bot.policies import text_digest
+from bot.policies import no_tenant, text_digest
 from bot.settings import read
 from bot.store import people, policies
 from bot.store.opening import open_store
@@ -192,7 +192,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
         policy = parse(stored.text)
     found = policy.tenants.get(tenant)
     if found is None:
-        raise ConfigurationError(f"The policy has no tenant {tenant}: it has {', '.join(policy.tenants) or 'none'}.")
+        raise ConfigurationError(no_tenant(tenant, policy.tenants))
     known = list(group or ()) if group or file else list(asyncio.run(_groups(found, user)))
     answer = explained(found, tool, user, known)
     if as_json:

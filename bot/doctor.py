@@ -77,9 +77,12 @@ async def _socket(settings: Settings) -> list[Finding]:
     if not settings.socket_mode:
         return []
     try:
-        await require_socket(settings)
+        asked = await require_socket(settings)
     except ConfigurationError as exc:
         return [Finding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again.")]
+    if not asked:
+        what = "Slack could not be asked whether the app token opens a socket."
+        return [Finding("settings", Grade.WARN, what, "Check the network, and run this again.")]
     return [Finding("settings", Grade.OK, "The app token opens a socket.")]
 
 

@@ -7,6 +7,7 @@ came from, nor who may do what.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.core.policy import Policy, TenantPolicy
@@ -56,5 +57,9 @@ async def require_tenant(tx: Tx, name: str) -> None:
     """Raises `ConfigurationError` for a name that the policy in force does not have; without a policy any name passes."""
     policy = (await Policies().in_force(tx)).policy
     if policy is not None and name not in policy.tenants:
-        known = ", ".join(policy.tenants) or "none"
-        raise ConfigurationError(f"The policy has no tenant {name}: it has {known}.")
+        raise ConfigurationError(no_tenant(name, policy.tenants))
+
+
+def no_tenant(name: str, known: Iterable[str]) -> str:
+    """What is told to whoever names a tenant that the policy does not have."""
+    return f"The policy has no tenant {name}: it has {', '.join(known) or 'none'}."

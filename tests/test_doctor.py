@@ -19,6 +19,7 @@ from bot.doctor import examine, failed
 from bot.doctor_agent import clock_of
 from bot.doctor_finding import Finding, Grade
 from bot.sandbox.serving import serving
+from bot.sandbox.slack.faults import Fault
 from bot.sandbox.slack.records import Group
 from tests.office import local_agent, open_office, policy_text
 
@@ -127,3 +128,15 @@ async def test_the_worst_stands_first():
         "1 to mend.",
     ]
     assert json.dumps([one.what for one in found])
+
+
+async def test_an_app_token_that_opens_no_socket_is_a_fault_and_a_slack_that_is_away_is_not(examined):
+    def away(world):
+        world.faults.add(Fault("apps.connections.open", status=503, times=None))
+
+    refused = await examined(slack_app_token="xapp-wrong", secret_key="k" * 64)
+    unasked = await examined(away, slack_app_token="xapp-demo", secret_key="k" * 64)
+
+    assert [one.area for one in grades(refused, Grade.FAULT)] == ["settings"]
+    assert grades(unasked, Grade.FAULT) == []
+    assert any("could not be asked" in one.what for one in grades(unasked, Grade.WARN))

@@ -18,20 +18,21 @@ from bot.slack import api
 PING_S = 5.0
 
 
-async def require_socket(settings: Settings) -> None:
+async def require_socket(settings: Settings) -> bool:
     """Ask for a connection's address, which Slack gives to a good token of an app whose Socket Mode is on.
 
-    Raises `ConfigurationError` where Slack refuses it. A Slack that cannot be asked is no refusal.
+    Raises `ConfigurationError` where Slack refuses it. False where Slack cannot be asked, which is no refusal.
     """
     try:
         await api.call(_client(settings).apps_connections_open(app_token=settings.slack_app_token))
     except (RateLimited, SlackUnavailable):
-        return
+        return False
     except SlackError as exc:
         raise ConfigurationError(
             f"Slack refuses SLACK_APP_TOKEN ({exc.code}): generate one with connections:write under Basic Information → "
             "App-Level Tokens of this app, and switch its Socket Mode on. Without SLACK_APP_TOKEN the bot is served over HTTP."
         ) from exc
+    return True
 
 
 def make_socket(settings: Settings, bolt: AsyncApp) -> AsyncSocketModeHandler:

@@ -19,7 +19,7 @@ from blocks.words import quoted
 from bot.core.model import DecisionType, Outcome, Review, ReviewState
 from bot.core.operate import maybe_twice
 from bot.errors import PlacetError
-from bot.policies import Policies
+from bot.policies import Policies, no_tenant
 from bot.slack.drawing import decide_within
 from bot.store import dispatches, notices, requests, reviews, tenants
 from bot.store.engine import Store, Tx
@@ -104,8 +104,7 @@ class Requests:
         async with self.store.begin() as tx:
             in_force = await self.policies.in_force(tx)
             if name != tenants.ALL and in_force.tenant(name) is None:
-                known = ", ".join(tenant.name for tenant in in_force.tenants()) or "none"
-                return Told(False, f"The policy has no tenant {name}: it has {known}.")
+                return Told(False, no_tenant(name, [tenant.name for tenant in in_force.tenants()]))
             done = await tenants.pause(tx, name, by=request.asked_by)
         kept = "Nothing is sent; decisions are kept."
         return Told(True, f"{_who(name)} paused. {kept}" if done else f"{_who(name)} paused already. {kept}")
