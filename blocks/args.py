@@ -21,7 +21,7 @@ from blocks.text import (
     weight,
     with_edges,
 )
-from blocks.tree import HIDDEN, Node, Pairs, Writer, beginning, mask, read_json, take
+from blocks.tree import HIDDEN, Node, Pairs, Writer, beginning, is_not_finite, leaves, mask, read_json, take
 
 _LOOKS_LIKE_JSON: Final = re.compile(
     r'["\[{]|(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|null|-?NaN|-?Infinity)\Z'
@@ -77,6 +77,7 @@ class Arguments:
     source_length: int = 0
     declared: int = 0
     suspected: int = 0
+    not_finite: int = 0  # numbers that are NaN or infinite, or become so when they are read: 1e400
 
     @property
     def is_object(self) -> bool:
@@ -196,7 +197,9 @@ def _from_tree(parsed: Parsed, source: str, reach: int) -> Arguments:
         reach -= row.size
         known = known and not row.more
     declared = sum(each.declared for each in parsed.masks)
-    return Arguments(parsed.shape, tuple(rows), known, len(source), declared, len(parsed.masks) - declared)
+    suspected = len(parsed.masks) - declared
+    not_finite = sum(map(is_not_finite, leaves(parsed.node)))
+    return Arguments(parsed.shape, tuple(rows), known, len(source), declared, suspected, not_finite)
 
 
 def _row(name: str | None, value: Node, reach: int) -> Row:

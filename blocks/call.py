@@ -14,7 +14,16 @@ from blocks.fitting import Fit
 from blocks.kit import Json
 from blocks.lookalikes import has_lookalikes
 from blocks.models import CallState, CallView, Decided, Mask
-from blocks.text import cut_plain, escape_mrkdwn, escapes_in, is_plain, literal, on_one_line, runs_right_to_left
+from blocks.text import (
+    cut_plain,
+    escape_mrkdwn,
+    escapes_in,
+    has_long_blanks,
+    is_plain,
+    literal,
+    on_one_line,
+    runs_right_to_left,
+)
 
 _LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/?#@!$&'()*+,;=%\[\]-]+")
 _STYLES: Final = {"approve": {"style": "primary"}, "reject": {"style": "danger"}}
@@ -54,6 +63,13 @@ def warnings(call: CallView, arguments: Arguments) -> list[str]:
         (found > 0, words.ESCAPES.format(count=words.several(found, "character", "characters"))),
         (any(map(runs_right_to_left, texts)), words.RIGHT_TO_LEFT),
         (any(map(has_lookalikes, texts)), words.LOOKALIKE),
+        (any(map(has_long_blanks, texts)), words.LONG_BLANKS),
+        (
+            arguments.not_finite > 0,
+            words.NOT_FINITE.format(
+                count=words.several(arguments.not_finite, "value is no finite number", "values are no finite numbers")
+            ),
+        ),
         (not arguments.is_object, words.NOT_AN_OBJECT),
         (
             arguments.declared > 0,

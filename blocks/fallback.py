@@ -8,7 +8,7 @@ from blocks import call as said
 from blocks import limits, words
 from blocks.args import Arguments, Parsed, name_text, one_line
 from blocks.models import CallState, CallView, RootView
-from blocks.text import cut, cut_marked, escape_mrkdwn, units
+from blocks.text import blanks_counted, cut, cut_marked, escape_mrkdwn, units
 
 
 def card_text(call: CallView, parsed: Parsed, arguments: Arguments) -> tuple[str, bool]:
@@ -47,13 +47,13 @@ def _ended(text: str) -> str:
 
 
 def _tool(call: CallView, limit: int) -> tuple[str, bool]:
-    name = escape_mrkdwn(name_text(call.tool[: limit + 1]))
+    name = escape_mrkdwn(blanks_counted(name_text(call.tool[: limit + 1])))
     return cut_marked(name, limit), units(name) <= limit
 
 
 def _read_out(parsed: Parsed, arguments: Arguments) -> tuple[str, bool, list[str]]:
     text, whole = one_line(parsed, limits.FALLBACK_ARGUMENTS)
-    text = escape_mrkdwn(text)
+    text = escape_mrkdwn(blanks_counted(text))
     note = [words.FALLBACK_HIDDEN] if arguments.suspected else []
     if whole and units(text) <= limits.FALLBACK_ARGUMENTS:
         return text or words.MISSING, not arguments.suspected, note

@@ -1,39 +1,109 @@
-r"""Words in which letters of two scripts pass for one: ``p\u0430ypal.com`` with a Cyrillic a.
+r"""Characters that pass for ASCII: ``p\u0430ypal.com`` with a Cyrillic a, ``\u22125`` with a minus sign for a hyphen.
 
-It exists because such a word shows nothing strange to the eye, and writing it out would make honest Greek or Russian
-unreadable; so it is flagged and left as it is. The table is ours and short: letters that common fonts draw like an ASCII
-letter, from Unicode's confusables. The module must not know where a word stands.
+It exists because they show nothing strange to the eye, and writing them out would make honest Greek or Russian unreadable;
+so they are flagged and left as they are. What may pass for what is Unicode's data (`blocks.twins` and NFKC). ASCII itself
+is never compared: an honest ``m`` may pass for ``rn`` as well. The module must not know where a text stands.
 """
 
 import re
+import unicodedata
+from functools import cache
 from typing import Final
 
-_CYRILLIC: Final = (
-    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u044c\u0455\u0456\u0458\u04bb\u0501\u051b\u051d"
-    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u04cf\u050c"
+from blocks.twins import TWINS
+
+_EAST: Final = "EAST ASIAN"  # written without blanks, and with Latin words among it
+_WRITTEN: Final = frozenset(
+    f"{_EAST}|GREEK|CYRILLIC|ARMENIAN|GEORGIAN|HEBREW|ARABIC|SYRIAC|THAANA|ETHIOPIC|DEVANAGARI|BENGALI|GURMUKHI|GUJARATI|ORIYA|"
+    "TAMIL|TELUGU|KANNADA|MALAYALAM|SINHALA|THAI|LAO|TIBETAN|MYANMAR|KHMER|MONGOLIAN".split("|")
+)  # in daily use: their words are judged as words, the letters of any other alphabet one by one
+_SCRIPTS: Final = {"ARABIC-INDIC": "ARABIC", "EXTENDED": "ARABIC"} | dict.fromkeys(
+    ("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"), _EAST
 )
-_GREEK: Final = (
-    "\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f2\u03f3"
-    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+# In the data for one glyph or another, and ordinary in prose: quotes, raised figures, letters of Latin alphabets.
+_ORDINARY: Final = frozenset(
+    "\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u2026\u2122\u2116\xaa\xba\xb9\xb2\xb3\u2013\xd7\xe6\xc6\u0153\u0152\u01a0\u01a1"
 )
-_OTHER: Final = (
-    "\u0131\u0251\u0261\u0578\u057d\u0585\u0570\u0581\u13a0\u13ac\u13e2\u2010\u2011\u2024\u2044\u2215\uff0e\uff0f\uff20"
-)
-_TWINS: Final = f"{_CYRILLIC}{_GREEK}{_OTHER}\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
-_TWIN: Final = re.compile(f"[{_TWINS}]")
-_WORD: Final = re.compile(rf"[\w.@/-]*[{_TWINS}][\w.@/{_TWINS}-]*")
-_ASCII_LETTER: Final = re.compile("[A-Za-z]")
-_JOINT: Final = re.compile(r"[\d_.@/-]")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_DASH_FOR_A_MINUS: Final = re.compile(r"(?<![\w)\]}\u2013])\u2013(?=\w)")
+_CROSS_FOR_AN_X: Final = re.compile(r"[A-Za-z]\xd7|\xd7[A-Za-z]")
+_DRAWN_LETTER: Final = re.compile(r"\b(?:SMALL CAPITAL|NEGATIVE (?:SQUARED|CIRCLED)) ")
+_WORD: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*")
+_TOKEN: Final = re.compile(r"\w+(?:[-.@/_:]+\w+)*")
+_ADDRESS: Final = re.compile(r"\w[_.@/]+\w")
 
 
 def has_lookalikes(text: str) -> bool:
-    """Whether a word mixes ASCII letters with their doubles, or is an address or id made of doubles alone."""
-    return not text.isascii() and any(_deceives(word.group()) for word in _WORD.finditer(text))
+    """Whether anything in the text may be taken for ASCII that it is not.
 
-
-def _deceives(word: str) -> bool:
-    if _ASCII_LETTER.search(word):
+    Words of a script in daily use are left alone where a word beside them could not be Latin; not if they are mixed with
+    Latin letters, or are all of doubles in an address.
+    """
+    if text.isascii():
+        return False
+    foreign = {char for char in text if not char.isascii()}
+    if any(_is_flagged(char) for char in foreign):
         return True
-    letters = _LETTER.findall(word)
-    return _JOINT.search(word) is not None and len(letters) > 1 and all(_TWIN.match(letter) for letter in letters)
+    if _DASH_FOR_A_MINUS.search(text) or _CROSS_FOR_AN_X.search(text):
+        return True
+    doubled = {_script(char) for char in foreign if _is_twin(char)} & (_WRITTEN | {"FULLWIDTH"})
+    honest = {_script(char) for char in foreign if char.isalpha() and not _is_twin(char)}
+    if doubled - honest - ({"FULLWIDTH"} if _EAST in honest else set()):
+        return True
+    return any(_deceives(token.group()) for token in _TOKEN.finditer(text) if not token.group().isascii())
+
+
+def _is_flagged(char: str) -> bool:
+    """Whether a character needs no neighbours to be flagged."""
+    script = _script(char)
+    if script in _WRITTEN or (script == "FULLWIDTH" and not char.isalnum()):
+        return False
+    return _is_twin(char) or (char.isalpha() and script in _alphabets())
+
+
+def _deceives(token: str) -> bool:
+    """Whether a word mixes scripts, or an address holds one that is all of doubles, or a number digits of two kinds."""
+    words = _WORD.findall(token)
+    for word in words:
+        scripts = {_script(char) for char in word if char.isalpha()} & (_WRITTEN | {"LATIN"})
+        if len(scripts - {_EAST}) > 1 or (_EAST in scripts and len(scripts) > 2):
+            return True
+    if any(char.isdecimal() and not char.isascii() for char in token) and re.search("[0-9]", token):
+        return True
+    parts = [part for word in words for part in re.findall(r"[A-Za-z]+|[^A-Za-z]+", word)]
+    doubles = [part for part in parts if not part.isascii() and all(map(_is_twin, part))]
+    if doubles and any(part.isascii() for part in parts):
+        return True
+    words_of_doubles = len(doubles) == len(parts) and any(len(part) > 1 for part in doubles)
+    return words_of_doubles and _ADDRESS.search(token) is not None
+
+
+@cache
+def _is_twin(char: str) -> bool:
+    if char in _ORDINARY:
+        return False
+    if char.isdecimal() or ord(char) in _twins():
+        return True
+    return unicodedata.normalize("NFKC", char).isascii() or _DRAWN_LETTER.search(_name(char)) is not None
+
+
+@cache
+def _script(char: str) -> str:
+    first = _name(char).partition(" ")[0]
+    return _SCRIPTS.get(first, first)
+
+
+def _name(char: str) -> str:
+    return unicodedata.name(char, "")
+
+
+@cache
+def _twins() -> frozenset[int]:
+    ranges = (each.split("-") for each in TWINS.split())
+    return frozenset(point for each in ranges for point in range(int(each[0], 16), int(each[-1], 16) + 1))
+
+
+@cache
+def _alphabets() -> frozenset[str]:
+    """The scripts, not in daily use, of which at least one letter passes for a Latin one: then any of their words may."""
+    letters = (chr(point) for point in _twins() if chr(point).isalpha())
+    return frozenset(map(_script, letters)) - _WRITTEN - {"LATIN", "MODIFIER", "FEMININE", "MASCULINE", "MICRO"}

@@ -30,7 +30,11 @@ _SAFE: Final = (
 _SUSPECT: Final = re.compile(rf"[^{_SAFE}]")
 _LIKE_ESCAPE: Final = re.compile(r"\\(?=u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 # Runs long enough to push text out of sight: blanks, tabs, and empty lines.
-_RUN: Final = re.compile(r" {40,}|\t{9,}|\n(?:[ \t]*\n){4,}")
+_RUN: Final = re.compile(r"(?<=[^ \n]) {16,}| {40,}|\t{9,}|\n(?:[ \t]*\n){4,}")
+_LONG_RUN: Final = re.compile(
+    r"\\u0020\{(?:1[6-9]|[2-9]\d|\d{3,})\}|\\u00(?:09|0a)\{(?:[5-9]|\d{2,})\}|(?:\\u00(?:20|09|0a)\{\d+\}){5,}|(?<=[^ \n]) {16,}"
+)
+_SOME_BLANKS: Final = re.compile(" {4,}")
 _EDGES: Final = re.compile(r"\A[ \t\n]+|[ \t\n]+\Z")
 _SAME: Final = re.compile(r"(.)\1*", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\u(?!005c|00(?:20|09|0a)\{)[0-9a-f]{4}|\\U[0-9a-f]{8}")
@@ -92,9 +96,19 @@ def json_string(text: str) -> str:
 def escapes_in(text: str, *, as_json: bool) -> int:
     """How many characters were written out in the result of ``literal`` or, ``as_json``, of ``json_string``.
 
-    Counted blanks are left out: they deceive nobody once they are counted.
+    Counted blanks are left out: `has_long_blanks` is about them.
     """
     return len((_ESCAPE_IN_JSON if as_json else _ESCAPE).findall(text))
+
+
+def has_long_blanks(text: str) -> bool:
+    """Whether displayed text holds a run of blanks that could push what follows out of sight, counted or as it is."""
+    return _LONG_RUN.search(text) is not None
+
+
+def blanks_counted(text: str) -> str:
+    r"""Displayed text with its runs of blanks counted, ``\u0020{12}``: for plain text, of which Slack draws one blank."""
+    return _SOME_BLANKS.sub(_counted, text)
 
 
 def runs_right_to_left(text: str) -> bool:

@@ -80,6 +80,24 @@ def mask(node: Node, paths: Iterable[tuple[str | int, ...]]) -> Node:
     return node
 
 
+def leaves(node: Node) -> Iterator[Node]:
+    """Every value of a tree that holds no others, in no order."""
+    waiting = [node]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Pairs):
+            waiting += [value for _, value in item]
+        elif isinstance(item, list):
+            waiting += item
+        else:
+            yield item
+
+
+def is_not_finite(node: Node) -> bool:
+    """Whether this is a number that no computer holds as written: NaN, an infinity, or one that becomes infinite."""
+    return isinstance(node, Number) and not node.lstrip("-").isdigit() and not abs(float(node)) < float("inf")
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Writes a tree as JSON text. A string is read no further than ``reach``, which makes its line longer than that."""

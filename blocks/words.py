@@ -64,7 +64,9 @@ HIDDEN_VALUES: Final = "{count} hidden as secret by the policy."
 SUSPECTED_VALUES: Final = "*{count} hidden: may be a secret.* Press Review to see it before you approve."
 ESCAPES: Final = "⚠️ *{count} written out* like `\\u202e`, because such characters cannot be seen or may deceive."
 RIGHT_TO_LEFT: Final = "⚠️ *Contains right-to-left letters*, so the order on screen may differ from the order sent."
-LOOKALIKE: Final = "⚠️ *Contains letters that look like others.* Check names and addresses letter by letter."
+LOOKALIKE: Final = "⚠️ *Contains characters that look like others.* Check names, numbers and addresses one by one."
+LONG_BLANKS: Final = "⚠️ *Contains long runs of blanks*, after which more may stand. Read to the end of each value."
+NOT_FINITE: Final = "⚠️ *{count}* (NaN, Infinity or too large, like 1e400): the tool may take it for something else."
 NOT_AN_OBJECT: Final = (
     "⚠️ *These arguments are not an object of names and values*, so the call can be neither approved nor edited."
 )

@@ -198,6 +198,34 @@ def test_an_identifier_with_letters_that_look_like_others_brings_a_warning_where
     assert words.LOOKALIKE in context_lines(call_card(make_call(**changes)))
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e999"])
+@pytest.mark.parametrize("source", ['{"amount": %s}', '{"to": [{"limit": {"max": %s}}]}'])
+def test_a_number_that_is_not_finite_brings_a_warning(source, number):
+    assert any("no finite number" in line for line in context_lines(call_card(make_call(arguments=source % number))))
+
+
+@pytest.mark.parametrize("number", ["1e300", "12345678901234567890123", "-0.5", '"NaN"', '"1e400"'])
+def test_a_number_that_is_finite_brings_no_warning(number):
+    card = call_card(make_call(arguments=f'{{"amount": {number}}}'))
+    assert not any("finite" in line for line in context_lines(card))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arguments": json.dumps({"cmd": "ls" + " " * 90 + "; rm -rf /"})},
+        {"arguments": json.dumps({"cmds": ["ls" + " " * 30 + "; rm -rf /"]})},
+        {"arguments": json.dumps({"deep": {"a": {"ls" + " " * 30 + "x": 1}}})},
+        {"arguments": json.dumps({"text": "ok" + "\n" * 12 + "rm -rf /"})},
+        {"tool": "ls" + " " * 40 + "rm"},
+    ],
+)
+def test_a_long_run_of_blanks_brings_a_warning_and_is_counted_in_the_text(changes):
+    card = call_card(make_call(**changes))
+    assert any("long runs of blanks" in line for line in context_lines(card))
+    assert " " * 4 not in card.text
+
+
 def test_the_header_is_the_policys_title_or_ours_and_never_the_tools_name():
     assert header(call_card(make_call(title=None, tool="evil"))) == words.UNTITLED
     assert header(call_card(make_call(position=1, total=3))) == "Disable user (2 of 3)"

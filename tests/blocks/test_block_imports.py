@@ -5,7 +5,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "blocks"
 MODULES = sorted(FOLDER.glob("*.py"))
-PURE = {"base64", "collections", "dataclasses", "datetime", "enum", "json", "re", "typing", "unicodedata"}
+PURE = {"base64", "collections", "dataclasses", "datetime", "enum", "functools", "json", "re", "typing", "unicodedata"}
 CLOCKS = {"now", "utcnow", "today", "time", "urandom", "uuid4", "open", "print", "input", "exec", "eval", "__import__"}
 
 

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks.text import (
+    blanks_counted,
     cut,
     cut_by_weight,
     cut_marked,
     escape_mrkdwn,
     escapes_in,
+    has_long_blanks,
     is_plain,
     json_string,
     literal,
@@ -162,3 +164,30 @@ def test_right_to_left_letters_are_noticed():
 )
 def test_only_short_ascii_identifiers_are_plain(text, plain):
     assert is_plain(text) is plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" + " " * 16 + "rm",
+        "x" + " " * 57,
+        "x" + "\t" * 9 + "y",
+        "x" + "\n" * 9 + "rm",
+        " " * 40,
+        "x" + "\n \n" * 5 + "rm",
+    ],
+)
+def test_a_run_of_blanks_that_pushes_text_out_of_sight_is_known_in_display(text):
+    assert has_long_blanks(with_edges(text))
+    assert has_long_blanks(literal(text))
+
+
+@pytest.mark.parametrize("text", ["", "a  b", "def f():\n" + " " * 20 + "return 1\n", "a\n\nb\n", "  a\nb \n"])
+def test_everyday_blanks_are_no_long_run(text):
+    assert not has_long_blanks(with_edges(text))
+    assert not has_long_blanks(literal(text))
+
+
+def test_runs_of_blanks_are_counted_in_plain_text():
+    assert blanks_counted('{"a": "x' + " " * 30 + 'y"}') == r'{"a": "x\u0020{30}y"}'
+    assert blanks_counted("a   b") == "a   b"
