@@ -16,6 +16,7 @@ from bot.core.policy import Policy, TenantPolicy
 from bot.core.policy_check import check as findings
 from bot.core.policy_explain import explain as explained
 from bot.core.policy_plan import plan as changes
+from bot.core.policy_values import GROUP, USER, Form
 from bot.core.policyfile import PolicyError, locate, parse
 from bot.errors import ConfigurationError
 from bot.policies import no_tenant, text_digest
@@ -173,6 +174,12 @@ async def _groups(tenant: TenantPolicy, user: str) -> Mapping[str, int]:
         await store.close()
 
 
+def _require_id(text: str, form: Form) -> None:
+    """A name where an id belongs would be explained as a person whom no rule knows."""
+    if not form.pattern.fullmatch(text):
+        raise ConfigurationError(f"{text[:60]!r} is not {form.what}. {form.mend}.")
+
+
 @app.command()
 def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
     tenant: Annotated[str, typer.Option(help="The tenant's name.")],
@@ -183,6 +190,9 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Say what one person may decide on one tool, and by which rule."""
+    _require_id(user, USER)
+    for one in group or ():
+        _require_id(one, GROUP)
     if file is not None:
         _, policy = _read(file, as_json=as_json)
     else:

@@ -62,7 +62,7 @@ async def install(clients: Mapping[str, AsyncWebClient]) -> Installations:
     refused: list[ConfigurationError] = []
     for team, client in clients.items():
         try:
-            one = await identify(client)
+            one = await identify(client, f"PLACET_SLACK_TOKENS: the token for {team}")
         except ConfigurationError as exc:
             log.warning("A workspace's token is refused.", action="token_refused", team=team, fault=str(exc))
             refused.append(exc)
@@ -75,8 +75,8 @@ async def install(clients: Mapping[str, AsyncWebClient]) -> Installations:
     return found
 
 
-async def identify(client: AsyncWebClient) -> Installation:
-    """Ask Slack whose token this is.
+async def identify(client: AsyncWebClient, token: str = "SLACK_BOT_TOKEN") -> Installation:
+    """Ask Slack whose token this is; `token` is where it was set, as an operator knows it.
 
     Raises `ConfigurationError` when the token is refused, `SlackUnavailable` when Slack cannot be asked.
     """
@@ -84,12 +84,12 @@ async def identify(client: AsyncWebClient) -> Installation:
         told = await api.call(client.auth_test())
     except InstallationRevoked as exc:
         raise ConfigurationError(
-            f"Slack refuses SLACK_BOT_TOKEN ({exc.code}): copy the token again from the app's OAuth page."
+            f"{token} is refused by Slack ({exc.code}): copy it again from the app's OAuth page."
         ) from exc
     except RateLimited as exc:
         raise SlackUnavailable("Slack asks us to wait before it says whose token this is", code=exc.code) from exc
     except SlackError as exc:
         if isinstance(exc, SlackUnavailable):
             raise
-        raise ConfigurationError(f"Slack answers auth.test with {exc.code}: check SLACK_BOT_TOKEN.") from exc
+        raise ConfigurationError(f"{token}: Slack answers auth.test with {exc.code}. Copy it again from the app's OAuth page.") from exc
     return Installation(str(told["team_id"]), str(told.get("bot_id", "")), str(told.get("user_id", "")), client)

@@ -230,3 +230,28 @@ async def test_deliveries_are_signed_so_that_slacks_own_verifier_agrees():
     verifier = SignatureVerifier("demo-signing-secret")
     assert verifier.is_valid_request(delivery.body, delivery.headers)
     assert abs(time.time() - int(delivery.headers["x-slack-request-timestamp"])) < 60
+
+
+MALFORMED_TURNS = {
+    "a text": "disable_user",
+    "no turn": [],
+    "an empty turn": [[]],
+    "calls without a turn": [{"name": "disable_user", "args": {}}],
+    "a name alone": [["disable_user"]],
+    "no name": [[{"args": {}}]],
+    "an empty name": [[{"name": "", "args": {}}]],
+    "a number for a name": [[{"name": 7}]],
+    "arguments as a text": [[{"name": "disable_user", "args": "{}"}]],
+    "arguments under another key": [[{"name": "disable_user", "arguments": {}}]],
+    "an object": {"name": "disable_user"},
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("turns", MALFORMED_TURNS.values(), ids=MALFORMED_TURNS)
+async def test_turns_that_are_no_lists_of_calls_are_refused_and_shown_how_they_look(slack, turns):
+    answer = await slack.http.post("/sandbox/propose", json={"turns": turns, "user": "U0CLEO"})
+
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("turns")
+    assert "a list of turns, each a list of calls" in answer.json()["error"]

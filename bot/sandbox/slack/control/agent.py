@@ -8,10 +8,10 @@ import importlib
 import json
 import ssl
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from bot.sandbox.slack.control.guard import read
@@ -22,6 +22,21 @@ from bot.sandbox.slack.wire import world_of
 TIMEOUT_S = 30.0
 
 
+class ProposedCall(BaseModel):
+    """One call of a turn."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    args: dict[str, Any] | None = None
+    id: str | None = None
+
+
+Turns = Annotated[list[Annotated[list[ProposedCall], Field(min_length=1)]], Field(min_length=1)]
+TURNS = TypeAdapter[list[list[ProposedCall]]](Turns)
+TURNS_SHAPE = 'turns is a list of turns, each a list of calls: [[{"name": "disable_user", "args": {"user_id": "u_1"}}]]'
+
+
 class ProposeBody(BaseModel):
     """A preset's name or the turns themselves, and on whose behalf the agent runs."""
 
@@ -29,7 +44,7 @@ class ProposeBody(BaseModel):
 
     user: str
     preset: str | None = None
-    turns: list[Any] | None = None
+    turns: Any = None
 
 
 async def propose(request: Request) -> Json:
@@ -38,16 +53,28 @@ async def propose(request: Request) -> Json:
     find_person(world_of(request), body.user)
     if (body.preset is None) == (body.turns is None):
         raise CannotDo("name a preset or give turns: one of the two")
+    turns = None if body.turns is None else _turns(body.turns)
     agent_url = request.app.state.agent_url
     if agent_url is None:
         raise CannotDo("this sandbox was started without an agent server")
     module = importlib.import_module("bot.sandbox.agent.propose")
     async with httpx.AsyncClient(base_url=agent_url, timeout=TIMEOUT_S, trust_env=False, verify=_trusted()) as client:
         try:
-            started: Json = await module.propose(client, preset=body.preset, turns=body.turns, user=body.user)
+            started: Json = await module.propose(client, preset=body.preset, turns=turns, user=body.user)
         except ValueError as unknown:
             raise CannotDo(str(unknown)) from unknown
     return started
+
+
+def _turns(given: Any) -> list[list[Json]]:
+    """The turns as the agent's script takes them; a run that began with others would end in the model's own error."""
+    try:
+        turns = TURNS.validate_python(given)
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        place = "".join(f"[{at!r}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+        raise CannotDo(f"turns{place}: {first['msg']}. {TURNS_SHAPE}") from invalid
+    return [[call.model_dump(exclude_unset=True) for call in turn] for turn in turns]
 
 
 @functools.cache
