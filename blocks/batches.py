@@ -24,8 +24,11 @@ def batch_modal(batch: BatchView) -> RenderedView:
     page = min(max(batch.page, 0), total - 1)
     calls = batch.calls[page * limits.BATCH_CALLS : (page + 1) * limits.BATCH_CALLS]
     drafts = dict(batch.drafts)
-    parts = [_call(said.in_private(call), drafts.get(call.position, NO_DRAFT)) for call in calls]
-    top = banner_blocks(batch.banner) + kit.context(_page_lines(page, total))
+    parts = [
+        _call(said.in_private(call), drafts.get(call.position, NO_DRAFT), approved=call.position in batch.approved)
+        for call in calls
+    ]
+    top = banner_blocks(batch.banner) + kit.context([*_page_lines(page, total), *_part_lines(batch)])
     blocks = [*top, *_joined([part for part, _ in parts]), *_back(batch, page)]
     title = words.TITLE_BATCH.format(calls=words.several(len(batch.calls), "call", "calls"))
     buttons = {"close": words.LATER} | _submit(batch, last=page == total - 1)
@@ -38,14 +41,16 @@ def page_of(position: int) -> int:
     return position // limits.BATCH_CALLS
 
 
-def _call(call: CallView, draft: Draft) -> _Part:
+def _call(call: CallView, draft: Draft, *, approved: bool) -> _Part:
     shown, complete = _what(call)
     if call.state is not CallState.WAITING:
         return [*shown, *kit.context(said.state_lines(call))], None
     arguments = skimmed(call.arguments, call.masks)
     offered = said.offers(call, arguments, complete=complete)
     edit = _edit(call, draft) if "edit" in offered else []
-    inputs = forms.decision_inputs(call, draft, offered, edit=edit) if offered else kit.context([words.NOTHING_OFFERED])
+    inputs = kit.context([words.APPROVED_BEFORE] if approved else [] if offered else [words.NOTHING_OFFERED])
+    if offered:
+        inputs = [*inputs, *forms.decision_inputs(call, draft, offered, edit=edit, optional=approved)]
     more = [] if complete else [_open(call)]
     blocks = [*shown, *kit.actions(more, ids.encode_place(ids.Place("r", call.position))), *inputs]
     return blocks, Offer(call.position, offered, complete=complete)
@@ -98,6 +103,13 @@ def _joined(parts: Sequence[list[Json]]) -> list[Json]:
 
 def _page_lines(page: int, total: int) -> list[str]:
     return [words.PAGE_OF.format(page=page + 1, pages=total)] if total > 1 else []
+
+
+def _part_lines(batch: BatchView) -> list[str]:
+    """What becomes of a part: who may decide only some of the calls sends those."""
+    waiting = [call for call in batch.calls if call.state is CallState.WAITING]
+    mine = sum(bool(call.offered) and call.position not in batch.approved for call in waiting)
+    return [words.BATCH_PART.format(mine=mine, total=len(waiting))] if 0 < mine < len(waiting) else []
 
 
 def _back(batch: BatchView, page: int) -> list[Json]:

@@ -58,15 +58,17 @@ def message_input(call: CallView, draft: Draft, decision: str) -> Json:
     return kit.field(block_id, label, element, optional=decision != "respond")
 
 
-def choice_input(call: CallView, draft: Draft, offered: Sequence[str]) -> Json:
+def choice_input(call: CallView, draft: Draft, offered: Sequence[str], *, optional: bool = False) -> Json:
     """The decision's radio buttons; choosing one tells us at once, so that its own input can be drawn."""
     block_id = ids.encode_place(ids.Place("d", call.position, draft.revision))
     label = words.DECISION if call.total == 1 else words.DECISION_FOR.format(number=call.position + 1)
     element = kit.radio(ids.CHOICE, [(each, words.CHOICES[each]) for each in offered], draft.decision)
-    return kit.field(block_id, label, element, dispatch_action=True)
+    return kit.field(block_id, label, element, dispatch_action=True, optional=optional)
 
 
-def decision_inputs(call: CallView, draft: Draft, offered: Sequence[str], *, edit: Sequence[Json]) -> list[Json]:
+def decision_inputs(
+    call: CallView, draft: Draft, offered: Sequence[str], *, edit: Sequence[Json], optional: bool = False
+) -> list[Json]:
     """The radio buttons with the inputs that belong to what is chosen; the answer alone where nothing else is offered.
 
     ``edit``: what stands there when an edit is chosen; its form is a view of its own.
@@ -77,7 +79,7 @@ def decision_inputs(call: CallView, draft: Draft, offered: Sequence[str], *, edi
     more = list(edit) if chosen == "edit" else []
     if chosen in ("reject", "respond"):
         more = [message_input(call, draft, chosen)]
-    return [choice_input(call, draft, offered), *more]
+    return [choice_input(call, draft, offered, optional=optional), *more]
 
 
 def _pretty(parsed: Parsed) -> tuple[str, bool]:

@@ -171,13 +171,17 @@ class ReviewView:
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """All calls of one interrupt in a private view, five to a page (from 0), with the drafts by position."""
+    """All calls of one interrupt in a private view, five to a page (from 0), with the drafts by position.
+
+    ``approved``: positions that wait for others and that its reader has approved, so that no choice is asked for there.
+    """
 
     showing: str
     calls: tuple[CallView, ...]
     page: int = 0
     drafts: tuple[tuple[int, Draft], ...] = ()
     banner: str | None = None
+    approved: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ REFUSALS: Final = {
     "unchanged_edit_not_allowed": "Nothing was changed, and you may not approve this call as it stands. Change something, or choose another decision.",
     "unsendable_text": "This text cannot be sent to the agent{problem}. Change it and send again.",
     "too_slow": "Slack did not let the window open in time, and nothing was decided. Press the button again.",
+    "not_redrawn": "Slack did not let this window change just now, and nothing was decided. What you chose is kept: press again, or close the window and open it anew.",
+    "malformed": "What this window sent could not be read, so nothing was decided. Close it, and open it again from the card.",
     "empty_answer": "The answer is empty. Write what the agent should read as the tool's result.",
     "too_late_to_change": "The decision is already on its way to the agent, so it cannot be changed any more. The card shows what becomes of it.",
     "not_author": "Only the person who decided or approved can take that back{by}. If it has not been sent, a reviewer can still reject the call.",

@@ -209,6 +209,8 @@ NOT_DRAWN: Final = (
     "Slack did not take this card in full. Press Review to see all of it; nothing else about the call has changed."
 )
 NOTHING_OFFERED: Final = "You cannot decide this call."
+APPROVED_BEFORE: Final = "You have approved this. It waits for others, and you need not choose again."
+BATCH_PART: Final = "You decide {mine} of the {total} calls that wait. Your decisions are stored; the agent goes on once the others are decided too."
 NOTHING_CHANGED: Final = "Nothing was changed."
 WILL_RUN: Final = "Will run with"
 EXACTLY_THIS: Final = "Digest of exactly this: {digest}"

@@ -60,6 +60,8 @@ class Refusal(StrEnum):
     NOT_AUTHOR = "not_author"
     NOT_AN_OPERATOR = "not_an_operator"
     TOO_SLOW = "too_slow"
+    NOT_REDRAWN = "not_redrawn"
+    MALFORMED = "malformed"
     INTERNAL = "internal"
 
 

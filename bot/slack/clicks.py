@@ -6,18 +6,19 @@ told in private: by a stored notice after a decision, or in the view's place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from blocks import ids
+from blocks.notices import refusal_plain
 from bot.core.decide import Intent, Refusal, Refused
-from bot.core.model import Action, DecisionType, Review, Showing
+from bot.core.model import Action, DecisionType, Review, ReviewState, Showing
 from bot.policies import Policies
 from bot.slack.deciding import Asked, Desk, Tell
 from bot.slack.payloads import Click
 from bot.slack.people import PeopleReader
 from bot.slack.results import Results
-from bot.slack.screens import Screens
+from bot.slack.screens import CLOSED, OVERTAKEN, Screens, Shown
 from bot.slack.submissions import merged, read_drafts
 from bot.slack.views import (
     Drawn,
@@ -31,7 +32,7 @@ from bot.slack.views import (
     scene_of,
 )
 from bot.store import showings
-from bot.store.drafts import hold_drafts, load_drafts, save_drafts
+from bot.store.drafts import Draft, hold_drafts, load_drafts, save_drafts
 from bot.store.engine import Store
 from bot.work.loops import Tasks
 
@@ -84,7 +85,13 @@ class Clicks:
         if isinstance(drawn, Refused):
             self._refused(click, drawn)
             return
-        self.tasks.start(self.screens.show(click, drawn), "open view")
+        self.screens.start(click, self._shown(click, scene, drawn), "open view")
+
+    async def _shown(self, click: Click, scene: Scene | Refused, drawn: Drawn) -> None:
+        """Open it; where Slack does not put it on top of the view of all calls, that view says so."""
+        shown = await self.screens.show(click, drawn)
+        if shown.fault and click.view is not None and isinstance(scene, Scene) and scene.showing.position is None:
+            await self._say_below(click, scene, Refusal.TOO_SLOW)
 
     async def turn(self, click: Click) -> None:
         """Redraw the open view with what was chosen so far."""
@@ -96,10 +103,15 @@ class Clicks:
         if isinstance(scene, Scene) and click.view.callback_id == ids.CALLBACK_RESULT:
             refused = self.results.open(click, scene)
         elif isinstance(scene, Scene):
-            self.tasks.start(self._turned(click, scene), "turn view")
+            self.screens.start(click, self._turned(click, scene), "turn view")
         if refused is not None:
             self._note(click, refused)
-            self.tasks.start(self.screens.show(click, draw_notice(refused)), "refuse in view")
+            told = self.screens.show(click, draw_notice(refused), instead=refused)
+            self.screens.start(click, told, "refuse in view")
+
+    async def failed(self, click: Click) -> None:
+        """Opening or turning failed on our side: Slack marks the button, which says nothing of why."""
+        self.screens.notify(click, Refused(Refusal.INTERNAL))
 
     async def unknown(self, click: Click) -> None:
         """Acknowledge and tell."""
@@ -109,28 +121,67 @@ class Clicks:
         who, review_id = click.presser.who, scene.review.id
         async with self.store.begin() as tx:
             await hold_drafts(tx, review_id, who)
-            if scene.showing.position is None and await showings.is_left(tx, scene.showing):
-                return  # it comes late: what was sent from that page since stands, and is sent with the last page
             # Read again under the lock: an edit may have been kept since.
             scene = replace(scene, drafts=await load_drafts(tx, review_id, who))
             changed = read_drafts(scene, click.view.values if click.view else {})
-            await save_drafts(tx, review_id, who, changed)
+            left = scene.showing.position is None and await showings.is_left(tx, scene.showing)
+            if not left:
+                await save_drafts(tx, review_id, who, changed)
+        now = replace(scene, drafts=merged(scene.drafts, changed))
+        if left:
+            await self._turned_if_there(click, now, changed)
+            return
         if click.action_id == ids.CHOICE and not _asks_anew(scene, click):
             return
-        now = replace(scene, drafts=merged(scene.drafts, changed))
         form = _form_for_choice(now, click)
         if form is not None:  # first, because a trigger does not wait
             await self.screens.show(click, form, on_top=True)
         shown = await self.screens.show(click, _redrawn(now, click))
-        if shown.fault != "hash_conflict" or click.view is None:
+        if shown.fault == OVERTAKEN:
+            # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
+            shown = await self._turned_again(click, scene, refused=shown)
+        if shown.fault in (OVERTAKEN, CLOSED) and await self._is_missed(click, scene):
+            self.screens.notify(click, Refused(Refusal.NOT_REDRAWN))
+
+    async def _turned_if_there(self, click: Click, scene: Scene, changed: Mapping[int, Draft]) -> None:
+        """Another page was drawn since this one. Either it never reached the screen, or the press comes late.
+
+        Slack knows which: it changes the view only if it is still the one that was pressed. What was chosen in a view
+        that is gone does not count: what was sent from it since stands, and is sent with the last page.
+        """
+        shown = await self.screens.show(click, _redrawn(scene, click))
+        if shown.fault:
             return
-        # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
+        async with self.store.begin() as tx:
+            await save_drafts(tx, scene.review.id, click.presser.who, changed)
+        form = _form_for_choice(scene, click)
+        if form is not None:
+            await self.screens.show(click, form, on_top=True)
+
+    async def _turned_again(self, click: Click, before: Scene, *, refused: Shown) -> Shown:
+        """Draw what is stored now over whatever view stands there."""
         async with self.store.read() as tx:
-            again = await scene_of(tx, self.policies, click.presser, scene.showing.id)
+            scene = await scene_of(tx, self.policies, click.presser, before.showing.id)
             # Who went on to another page meanwhile is not brought back.
-            left = await showings.is_left(tx, scene.showing)
-        if isinstance(again, Scene) and not left:
-            await self.screens.show(replace(click, view=replace(click.view, hash="")), _redrawn(again, click))
+            left = await showings.is_left(tx, before.showing, but=refused.showing)
+        if isinstance(scene, Refused) or left or click.view is None:
+            return Shown()
+        return await self.screens.show(replace(click, view=replace(click.view, hash="")), _redrawn(scene, click))
+
+    async def _is_missed(self, click: Click, before: Scene) -> bool:
+        """Whether a view that could not be changed is one that its person still needs: not after they have decided."""
+        async with self.store.read() as tx:
+            scene = await scene_of(tx, self.policies, click.presser, before.showing.id)
+        if isinstance(scene, Refused) or scene.review.state is not ReviewState.OPEN:
+            return False
+        return any(before.showing.position in (None, action.position) for action in scene.review.undecided)
+
+    async def _say_below(self, click: Click, scene: Scene, reason: Refusal) -> None:
+        """A line on the view of all calls, with what was chosen in it."""
+        changed = read_drafts(scene, click.view.values if click.view else {})
+        now = replace(scene, drafts=merged(scene.drafts, changed))
+        drawn = draw_batch(now, page=scene.showing.page, banner=refusal_plain(reason.value))
+        await self.screens.redraw(click.presser, click.view.id if click.view else "", drawn)
 
     def _refused(self, click: Click, refused: Refused) -> None:
         """Tell in private; opening decided nothing, so the record of it is written beside."""
@@ -139,7 +190,8 @@ class Clicks:
             self.people.want(click.presser.who)
             self.asked()
         if click.view is not None:
-            self.tasks.start(self.screens.show(click, draw_notice(refused), on_top=True), "refuse in view")
+            told = self.screens.show(click, draw_notice(refused), on_top=True, instead=refused)
+            self.screens.start(click, told, "refuse in view")
             return
         self.screens.notify(click, refused)
 

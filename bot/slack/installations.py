@@ -75,8 +75,8 @@ async def install(clients: Mapping[str, AsyncWebClient]) -> Installations:
     return found
 
 
-async def identify(client: AsyncWebClient, token: str = "SLACK_BOT_TOKEN") -> Installation:
-    """Ask Slack whose token this is; `token` is where it was set, as an operator knows it.
+async def identify(client: AsyncWebClient, setting: str = "SLACK_BOT_TOKEN") -> Installation:
+    """Ask Slack whose token this is; `setting` is where its token stands, as an operator knows it.
 
     Raises `ConfigurationError` when the token is refused, `SlackUnavailable` when Slack cannot be asked.
     """
@@ -84,12 +84,14 @@ async def identify(client: AsyncWebClient, token: str = "SLACK_BOT_TOKEN") -> In
         told = await api.call(client.auth_test())
     except InstallationRevoked as exc:
         raise ConfigurationError(
-            f"{token} is refused by Slack ({exc.code}): copy it again from the app's OAuth page."
+            f"{setting} is refused by Slack ({exc.code}): copy it again from the app's OAuth page."
         ) from exc
     except RateLimited as exc:
         raise SlackUnavailable("Slack asks us to wait before it says whose token this is", code=exc.code) from exc
     except SlackError as exc:
         if isinstance(exc, SlackUnavailable):
             raise
-        raise ConfigurationError(f"{token}: Slack answers auth.test with {exc.code}. Copy it again from the app's OAuth page.") from exc
+        raise ConfigurationError(
+            f"{setting}: Slack answers auth.test with {exc.code}. Copy it again from the app's OAuth page."
+        ) from exc
     return Installation(str(told["team_id"]), str(told.get("bot_id", "")), str(told.get("user_id", "")), client)

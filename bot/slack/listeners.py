@@ -21,8 +21,8 @@ from blocks.refusals import REFUSALS
 from bot.core.decide import Refusal, Refused
 from bot.core.model import DecisionType
 from bot.slack.clicks import Clicks
-from bot.slack.payloads import Click, MalformedPayload, Submission, parse_click, parse_submission
-from bot.slack.submits import Submits
+from bot.slack.payloads import Click, MalformedPayload, Submission, View, parse_click, parse_submission
+from bot.slack.submits import Submits, refusal_in_place
 
 log = structlog.get_logger("placet")
 ANY = re.compile(".*")
@@ -76,11 +76,11 @@ class Listeners:
 
     async def open(self, ack: AsyncAck, body: Body) -> None:
         """Open a private view."""
-        await _answered(ack, body, self.clicks.open)
+        await _answered(ack, body, self.clicks.open, self.clicks.failed)
 
     async def turn(self, ack: AsyncAck, body: Body) -> None:
         """Draw the open view anew: another page, another choice."""
-        await _answered(ack, body, self.clicks.turn)
+        await _answered(ack, body, self.clicks.turn, self.clicks.failed)
 
     async def other_action(self, ack: AsyncAck, body: Body) -> None:
         """A button of another version, or nothing of ours."""
@@ -92,7 +92,7 @@ class Listeners:
             submission = parse_submission(body)
         except MalformedPayload as exc:
             log.warning("A malformed submission was refused.", action="malformed", fault=str(exc))
-            await ack()
+            await ack(**refusal_in_place(Refused(Refusal.MALFORMED)))
             return
         answer = await self._submitted(submission)
         await ack(**answer)
@@ -102,20 +102,37 @@ class Listeners:
             return await self.submits.answer(submission)
         except Exception:
             log.exception("A submission failed.", action="listener_failed")
-            block = next(iter(submission.view.values), None)
-            text = REFUSALS["internal"]
-            return {"response_action": "errors", "errors": {block: text}} if block else {}
+            return failed_submission(submission.view)
 
 
-async def _answered(ack: AsyncAck, body: Body, work: Callable[[Click], Awaitable[None]]) -> None:
-    """Parse, do the work, acknowledge. A fault of ours is not acknowledged, so that the person sees that it failed."""
+def failed_submission(view: View) -> dict[str, Any]:
+    """The answer after a fault of ours: the window stays, with all that was typed, and says so."""
+    block = next(iter(view.values), None)
+    if block is None:
+        return refusal_in_place(Refused(Refusal.INTERNAL))
+    return {"response_action": "errors", "errors": {block: REFUSALS["internal"]}}
+
+
+Work = Callable[[Click], Awaitable[None]]
+
+
+async def _answered(ack: AsyncAck, body: Body, work: Work, failed: Work | None = None) -> None:
+    """Parse, do the work, acknowledge. A fault of ours is not acknowledged, so that the person sees that it failed.
+
+    `failed` says it in words, where it is known that nothing was decided.
+    """
     try:
         click = parse_click(body)
     except MalformedPayload as exc:
         log.warning("A malformed press was refused.", action="malformed", fault=str(exc))
         await ack()
         return
-    await work(click)
+    try:
+        await work(click)
+    except Exception:
+        if failed is not None:
+            await failed(click)
+        raise
     await ack()
 
 

@@ -17,8 +17,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from blocks import ids
 from blocks import words_operators as words
-from blocks.modals import notice_modal
-from blocks.notices import refusal_plain, refusal_text
+from blocks.notices import refusal_text
 from blocks.operating import operation_modal
 from bot.authority import FRESH_MS, known_account
 from bot.core.decide import Refusal, Refused
@@ -32,7 +31,7 @@ from bot.slack import api
 from bot.slack.payloads import Click, MalformedPayload, Presser, Submission, View, parse_click, parse_submission
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.private import tell
-from bot.slack.views import TITLE
+from bot.slack.submits import refusal_in_place
 from bot.store import audit, decisions, messages, requests, reviews, showings
 from bot.store.engine import Store, Tx
 from bot.store.refusals import PressRefused, record_refusal
@@ -80,8 +79,12 @@ class Operating:
             log.warning("A malformed press was refused.", action="malformed", fault=str(exc))
         else:
             operation, showing = ids.decode_operation(click.chosen) or ("", "")
-            async with self.store.read() as tx:
-                ground = await self._ground(tx, click.presser, operation, showing)
+            try:
+                async with self.store.read() as tx:
+                    ground = await self._ground(tx, click.presser, operation, showing)
+            except Exception:
+                self.tasks.start(self._told(click, Refused(Refusal.INTERNAL)), "tell")
+                raise
             work = self._refused(click, ground) if isinstance(ground, Refused) else self._show(click, operation, ground)
             self.tasks.start(work, "open operator's view")
         await ack()
@@ -92,9 +95,14 @@ class Operating:
             submission = parse_submission(body)
         except MalformedPayload as exc:
             log.warning("A malformed submission was refused.", action="malformed", fault=str(exc))
-            await ack()
+            await ack(**refusal_in_place(Refused(Refusal.MALFORMED)))
             return
-        await ack(**await self._submitted(submission))
+        try:
+            answer = await self._submitted(submission)
+        except Exception:
+            log.exception("A submission failed.", action="listener_failed")
+            answer = refusal_in_place(Refused(Refusal.INTERNAL))
+        await ack(**answer)
 
     async def _submitted(self, submission: Submission) -> Answer:
         operation = submission.view.callback_id.removeprefix("operate.")
@@ -110,8 +118,7 @@ class Operating:
                     return {"response_action": "errors", **wish}
                 await self._ask(tx, submission, operation, ground, wish)
         if isinstance(ground, Refused):
-            sentence = refusal_plain(ground.reason.value)
-            return {"response_action": "update", "view": notice_modal(TITLE, sentence).view}
+            return refusal_in_place(ground)
         self.requested()
         return {"response_action": "clear"}
 

@@ -54,6 +54,10 @@ class _State(_Part):
     values: dict[str, dict[str, _Element]] = Field(default_factory=dict)
 
 
+class _Block(_Part):
+    block_id: Id = ""
+
+
 class _View(_Part):
     id: Id
     type: str = "modal"
@@ -63,6 +67,7 @@ class _View(_Part):
     root_view_id: Id | None = None
     app_installed_team_id: Id | None = None
     state: _State = Field(default_factory=_State)
+    blocks: list[_Block] = Field(default_factory=list)
 
 
 class _Action(_Element):
@@ -126,6 +131,7 @@ class View:
     showing_id: str
     values: Mapping[str, InputValue]
     root_id: str | None = None
+    blocks: frozenset[str] = frozenset()  # the ids of what stands in it
 
     @property
     def lies_on(self) -> str | None:
@@ -197,7 +203,8 @@ def _view(view: _View | None) -> View | None:
     values = {
         block: _value(element) for block, held in view.state.values.items() for element in list(held.values())[:1]
     }
-    return View(view.id, view.hash, view.callback_id, view.private_metadata, values, view.root_view_id)
+    blocks = frozenset(block.block_id for block in view.blocks)
+    return View(view.id, view.hash, view.callback_id, view.private_metadata, values, view.root_view_id, blocks)
 
 
 def _read(body: Mapping[str, Any]) -> _Body:

@@ -44,7 +44,7 @@ class Results:
             return Refused(Refusal.UNKNOWN_SHOWING)
         refused = _refused(scene, action)
         if refused is None:
-            self.screens.tasks.start(self._shown(click, scene, action), "open result")
+            self.screens.start(click, self._shown(click, scene, action), "open result")
         return refused
 
     async def _shown(self, click: Click, scene: Scene, action: Action) -> None:

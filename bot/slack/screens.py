@@ -1,14 +1,19 @@
 """Bringing drawn views to one person's screen: opened, stacked, or in the place of what is there.
 
-What a view shows is stored before Slack hears of it, because a submission names it. A trigger is used once and lives for
-three seconds, so nothing is tried again: the person is told to press again. This module must not decide or draw.
+What a view shows is stored before Slack hears of it, because a submission names it; that it is stored says nothing about
+what stands on the screen. A trigger is used once and lives for three seconds, so opening is not tried again: the person is
+told to press again. Changing a view needs no trigger and is. This module must not decide or draw.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
+from slack_sdk.web.async_client import AsyncWebClient
 
 from blocks import ids
 from blocks.notices import refusal_text
@@ -28,17 +33,20 @@ log = structlog.get_logger("placet")
 TRIGGERS = frozenset(
     {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired", "trigger_exchanged"}
 )
-# An open view that its person has closed meanwhile, or that another press of theirs has redrawn: nothing to tell.
-OVERTAKEN = frozenset({"not_found", "hash_conflict"})
+# An open view that its person has closed meanwhile, or that another press of theirs has redrawn: whoever draws knows more.
+CLOSED, OVERTAKEN = "not_found", "hash_conflict"
+AGAIN_S = (0.3, 1.0)  # the pauses before a view is tried to be changed again
+LONGEST_WAIT_S = 3.0  # that Slack may ask for meanwhile; somebody is looking at the window
 STACKED = frozenset({ids.REVIEW, ids.EDIT})  # pressed inside a view, these put another on top of it
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What came of it: the view's id, or Slack's error."""
+    """What came of it: the view's id, or Slack's error. `showing`: what was stored for it all the same."""
 
     view_id: str = ""
     fault: str = ""
+    showing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,23 @@ class Screens:
     clients: Clients
     tasks: Tasks
 
-    async def show(self, click: Click, drawn: Drawn, *, on_top: bool = False) -> Shown:
-        """Open the view, stack it, or put it into the place of the one that was pressed."""
+    def start(self, click: Click, work: Coroutine[Any, Any, object], name: str) -> None:
+        """Do what is left of an acknowledged press, in a task; if it fails, nobody but us can say so."""
+        self.tasks.start(self._told_of_failure(click, work), name)
+
+    async def _told_of_failure(self, click: Click, work: Coroutine[Any, Any, object]) -> None:
+        try:
+            await work
+        except Exception:
+            self.notify(click, Refused(Refusal.INTERNAL))
+            raise
+
+    async def show(self, click: Click, drawn: Drawn, *, on_top: bool = False, instead: Refused | None = None) -> Shown:
+        """Open the view, stack it, or put it into the place of the one that was pressed.
+
+        Where Slack does not take it the person is told, in private: to press again, or what the view would have said
+        (`instead`). Not about a view that was closed or redrawn meanwhile: that is for the caller to find out.
+        """
         client = self.clients(click.presser.team)
         if client is None:
             return Shown()
@@ -63,11 +86,13 @@ class Screens:
             elif stacked:
                 answer = await api.call(client.views_push(trigger_id=trigger, view=view))
             else:
-                changed = client.views_update(view_id=click.view.id, hash=click.view.hash or None, view=view)
-                answer = await api.call(changed)
+                answer = await _updated(client, click.view.id, click.view.hash, view)
         except SlackError as exc:
-            self._not_shown(click, exc)
-            return Shown(fault=exc.code or "error")
+            log.warning("A view could not be shown.", action="view_fault", fault=str(exc))
+            changed = click.view is not None and not stacked
+            if instead is not None or not (changed and exc.code in (CLOSED, OVERTAKEN)):
+                self.notify(click, instead or Refused(_why(exc, changed=changed)))
+            return Shown(fault=exc.code or "error", showing=drawn.showing.id if drawn.showing else "")
         return Shown(str((answer.get("view") or {}).get("id", "")))
 
     async def redraw(self, presser: Presser, view_id: str, drawn: Drawn) -> None:
@@ -77,27 +102,24 @@ class Screens:
             return
         await self.keep(presser, drawn)
         try:
-            await api.call(client.views_update(view_id=view_id, view=drawn.view))
+            await _updated(client, view_id, "", drawn.view)
         except SlackError as exc:
             log.warning("A view could not be redrawn.", action="view_fault", fault=str(exc))
+            self._tell(presser, Refused(Refusal.NOT_REDRAWN))
 
     def notify(self, click: Click, refused: Refused) -> None:
         """A private word, in a task: nothing was decided, so losing it loses nothing."""
-        client = self.clients(click.presser.team)
+        self._tell(click.presser, refused, channel=click.channel, thread_ts=click.thread_ts)
+
+    def _tell(
+        self, presser: Presser, refused: Refused, *, channel: str | None = None, thread_ts: str | None = None
+    ) -> None:
+        client = self.clients(presser.team)
         if client is None:
             return
         text = refusal_text(refused.reason.value, **facts_of(refused))
-        user, channel = click.presser.user, click.channel
-        told = try_to_tell(client, channel=channel, user=user, thread_ts=click.thread_ts, text=text)
+        told = try_to_tell(client, channel=channel, user=presser.user, thread_ts=thread_ts, text=text)
         self.tasks.start(told, "tell")
-
-    def _not_shown(self, click: Click, fault: SlackError) -> None:
-        log.warning("A view could not be shown.", action="view_fault", fault=str(fault))
-        if click.view is not None and fault.code in OVERTAKEN:
-            return
-        passing = isinstance(fault, RateLimited | SlackUnavailable)
-        late = passing or fault.code in TRIGGERS or "trigger_id" in str(fault)
-        self.notify(click, Refused(Refusal.TOO_SLOW if late else Refusal.INTERNAL))
 
     async def keep(self, presser: Presser, drawn: Drawn) -> None:
         """Store what the view shows before anybody can submit it."""
@@ -117,3 +139,26 @@ class Screens:
                     actor=audit.slack_actor(presser.who),
                     content={"showing": drawn.showing.id, "page": drawn.showing.page},
                 )
+
+
+async def _updated(client: AsyncWebClient, view_id: str, view_hash: str, view: dict[str, object]) -> dict[str, Any]:
+    """Change an open view, again after a pause where Slack was away or did not find it: the same change does no harm twice."""
+    for pause in AGAIN_S:
+        try:
+            return await api.call(client.views_update(view_id=view_id, hash=view_hash or None, view=view))
+        except SlackError as exc:
+            wait = exc.retry_after if isinstance(exc, RateLimited) else 0.0
+            passing = isinstance(exc, RateLimited | SlackUnavailable) or exc.code == CLOSED
+            if not passing or wait > LONGEST_WAIT_S:
+                raise
+        await asyncio.sleep(max(pause, wait))
+    return await api.call(client.views_update(view_id=view_id, hash=view_hash or None, view=view))
+
+
+def _why(fault: SlackError, *, changed: bool) -> Refusal:
+    """What to tell: to press again, or that something is wrong on our side."""
+    if changed:
+        return Refusal.NOT_REDRAWN
+    passing = isinstance(fault, RateLimited | SlackUnavailable)
+    late = passing or fault.code in TRIGGERS or "trigger_id" in str(fault)
+    return Refusal.TOO_SLOW if late else Refusal.INTERNAL

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 
 from blocks import ids, reasons
 from blocks.batches import page_of
-from bot.core.decide import Intent
+from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType
-from bot.slack.payloads import InputValue
-from bot.slack.views import Scene
+from bot.core.undo import authors
+from bot.slack.payloads import InputValue, View
+from bot.slack.projection import offered
+from bot.slack.views import Scene, may_open
 from bot.store.drafts import Draft
 
 KINDS = frozenset({"d", "m", "e", "f"})
@@ -90,7 +92,7 @@ def chosen(draft: Draft) -> DecisionType | None:
 def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str, InputValue]) -> FieldErrors | None:
     """What is missing or wrong on the page that was submitted."""
     errors: dict[str, str] = {}
-    for action in scene.review.undecided:
+    for action in awaited(scene):
         block = block_of(values, action.position, "d", "m")
         if block is None:
             continue
@@ -103,6 +105,49 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
     return FieldErrors(errors) if errors else None
 
 
+def undrawn(scene: Scene, drafts: Mapping[int, Draft], view: View) -> str | None:
+    """What to say where a choice wants something that this view has no place for: its redraw never reached the screen."""
+    for position, draft in drafts.items():
+        action = scene.review.actions[position]
+        form = ids.encode_place(ids.Place("o", position))
+        if chosen(draft) is DecisionType.EDIT and intent_of(scene, action, draft) is None and form not in view.blocks:
+            return reasons.EDIT_FIRST
+        if chosen(draft) is DecisionType.RESPOND and block_of(view.values, position, "m") is None:
+            return reasons.EMPTY_ANSWER
+    return None
+
+
+def asked(scene: Scene) -> tuple[Action, ...]:
+    """The undecided calls that are this person's to decide, or that this window has asked them about."""
+    return tuple(
+        action
+        for action in scene.review.undecided
+        if _was_asked(scene, action.position) or offered(scene.review, action, scene.stage)
+    )
+
+
+def awaited(scene: Scene) -> tuple[Action, ...]:
+    """Those of them that still want a choice: what this person has approved before waits for others."""
+    return tuple(action for action in asked(scene) if scene.presser.who not in authors(action))
+
+
+def taken_away(scene: Scene) -> Refused | None:
+    """The first call that this window has asked about and that is not this person's to decide any more."""
+    for action in scene.review.undecided:
+        if _was_asked(scene, action.position) and not offered(scene.review, action, scene.stage):
+            kind = chosen(scene.draft(action)) or DecisionType.REJECT
+            refused = may_open(scene, action, kind)
+            # That Slack cannot be asked just now takes nothing away.
+            if refused is not None and refused.reason is not Refusal.CANNOT_CONFIRM:
+                return refused
+    return None
+
+
+def _was_asked(scene: Scene, position: int) -> bool:
+    offer = scene.showing.offer(position)
+    return offer is not None and bool(offer.offered)
+
+
 def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | None:
     """The first position that this view, or a page before it, still asked about and that has been decided since."""
     decided = [action.position for action in scene.review.actions if action.decision is not None]
@@ -110,8 +155,7 @@ def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | N
 
 
 def _asked_before(scene: Scene, position: int) -> bool:
-    offer = scene.showing.offer(position)
-    return offer is not None and bool(offer.offered) and page_of(position) != scene.showing.page
+    return _was_asked(scene, position) and page_of(position) != scene.showing.page
 
 
 def sent_so_far(scene: Scene, changed: Mapping[int, Draft]) -> str:
@@ -123,7 +167,8 @@ def sent_so_far(scene: Scene, changed: Mapping[int, Draft]) -> str:
 def chosen_elsewhere(scene: Scene) -> int | None:
     """The first open call of another page whose stored choice is not the one that this window has sent."""
     sent, page = _sent(scene), scene.showing.page
-    others = (action for action in scene.review.undecided if page_of(action.position) != page)
+    mine = {intent.position for intent in intents_of(scene, scene.drafts)}
+    others = (one for one in scene.review.undecided if one.position in mine and page_of(one.position) != page)
     different = (one.position for one in others if sent.get(str(one.position)) != _choice(scene.draft(one)))
     return next(different, None)
 
@@ -137,18 +182,22 @@ def _choice(draft: Draft) -> list[str | None]:
 
 
 def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:
-    """The page of the first undecided call that has no usable choice yet, or None when all have one."""
-    for action in scene.review.undecided:
+    """The page of the first call that waits for this person and has no usable choice yet, or None when all have one."""
+    for action in awaited(scene):
         if intent_of(scene, action, drafts.get(action.position, scene.draft(action))) is None:
             return page_of(action.position)
     return None
 
 
 def intents_of(scene: Scene, drafts: Mapping[int, Draft]) -> tuple[Intent, ...]:
-    """One intent for each undecided call, in request order."""
-    drafted = ((action, drafts.get(action.position, scene.draft(action))) for action in scene.review.undecided)
-    found = (intent_of(scene, action, draft) for action, draft in drafted)
-    return tuple(intent for intent in found if intent is not None)
+    """One intent for each undecided call that is this person's, in request order; none to approve again what they have."""
+    drafted = ((action, drafts.get(action.position, scene.draft(action))) for action in asked(scene))
+    found = ((action, intent_of(scene, action, draft)) for action, draft in drafted)
+    return tuple(intent for action, intent in found if intent is not None and not _again(scene, action, intent))
+
+
+def _again(scene: Scene, action: Action, intent: Intent) -> bool:
+    return intent.type is DecisionType.APPROVE and scene.presser.who in authors(action)
 
 
 def merged(stored: Mapping[int, Draft], changed: Mapping[int, Draft]) -> dict[int, Draft]:

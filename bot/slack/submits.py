@@ -19,6 +19,7 @@ from bot.core.decide import Intent, Refusal, Refused
 from bot.core.edit import EditProblem, read_edit
 from bot.core.fields import Reading
 from bot.core.model import Action, DecisionType, Review, Showing
+from bot.core.undo import authors
 from bot.policies import Policies
 from bot.slack.deciding import Asked, Desk, Ruling
 from bot.slack.editing import error_blocks, fields_for, read_typed
@@ -38,6 +39,8 @@ from bot.slack.submissions import (
     page_problems,
     read_drafts,
     sent_so_far,
+    taken_away,
+    undrawn,
 )
 from bot.slack.views import (
     Drawn,
@@ -45,6 +48,7 @@ from bot.slack.views import (
     draw_batch,
     draw_confirm,
     draw_notice,
+    draw_review,
     draw_small,
     facts_of,
     may_open,
@@ -95,12 +99,18 @@ class Submits:
                 return await self._review(submission, scene)
             case ids.CALLBACK_BATCH:
                 return await self._batch(submission, scene)
-        return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+        return await self._untraced(submission)
+
+    async def _untraced(self, submission: Submission) -> Answer:
+        """No window of ours sends this."""
+        refused = Refused(Refusal.UNKNOWN_SHOWING)
+        await self.desk.note(submission.presser, ids.decode_showing(submission.view.showing_id) or "", refused)
+        return _replace(draw_notice(refused))
 
     async def _small(self, submission: Submission, scene: Scene, kind: DecisionType) -> Answer:
         action = _action(scene)
         if action is None:
-            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+            return await self._untraced(submission)
         draft = read_drafts(scene, submission.view.values).get(action.position, scene.draft(action))
         return await self._decide(submission, (Intent(action.position, kind, message=draft.message),))
 
@@ -108,7 +118,7 @@ class Submits:
         """Read what was typed; the difference then stands in the form's place, to be approved as final values."""
         action = _action(scene)
         if action is None:
-            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+            return await self._untraced(submission)
         values = submission.view.values
         changed = read_drafts(scene, values)
         draft = changed.get(action.position, scene.draft(action))
@@ -124,17 +134,17 @@ class Submits:
     async def _confirm(self, submission: Submission, scene: Scene) -> Answer:
         action, final = _action(scene), scene.showing.final_args
         if action is None or final is None:
-            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+            return await self._untraced(submission)
         return await self._decide(submission, (Intent(action.position, DecisionType.EDIT, final_args=final),))
 
     async def _keep_edit(self, submission: Submission, scene: Scene) -> Answer:
         """An edit of a batch, kept until all is sent; what would be refused then is better said now."""
         action, final = _action(scene), scene.showing.final_args
         if action is None or final is None:
-            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+            return await self._untraced(submission)
         refused = await self.desk.foresee(_asked(submission, (Intent(action.position, DecisionType.EDIT, final),)))
         if refused is not None:
-            return _replace(draw_notice(refused))
+            return refusal_in_place(refused)
         edit = DecisionType.EDIT.value
         draft = replace(scene.draft(action), decision=edit, kept=final, kept_in=scene.showing.id)
         await self._keep(submission, scene, None, {action.position: draft})
@@ -160,11 +170,17 @@ class Submits:
     async def _review(self, submission: Submission, scene: Scene) -> Answer:
         action = _action(scene)
         if action is None:
-            return _replace(draw_notice(Refused(Refusal.UNKNOWN_SHOWING)))
+            return await self._untraced(submission)
         changed = read_drafts(scene, submission.view.values)
         draft = changed.get(action.position, scene.draft(action))
         if chosen(draft) is DecisionType.EDIT:
             return await self._to_form(submission, scene, action, changed)
+        missing = undrawn(scene, changed, submission.view)
+        if missing is not None:
+            now = replace(scene, drafts=merged(scene.drafts, changed))
+            revealed = submission.view.callback_id == ids.CALLBACK_REVEALED
+            drawn = draw_review(now, action, page=scene.showing.page, reveal=revealed, banner=missing)
+            return await self._go_on(submission, scene, drawn, changed)
         problems = page_problems(scene, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
@@ -185,16 +201,25 @@ class Submits:
     async def _batch(self, submission: Submission, scene: Scene) -> Answer:
         """Check this page, keep it, then turn to the next page, to one with a gap, or send everything."""
         changed = read_drafts(scene, submission.view.values)
+        now = replace(scene, drafts=merged(scene.drafts, changed))
+        page = scene.showing.page
+        missing = undrawn(scene, changed, submission.view)
+        if missing is not None:
+            return await self._go_on(submission, scene, draw_batch(now, page=page, banner=missing), changed)
         problems = page_problems(scene, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
-        scene = replace(scene, drafts=merged(scene.drafts, changed))
-        page = scene.showing.page
+        scene = now
         late = decided_meanwhile(scene, submission.view.values)
         if late is not None:
             # What they chose there is not what will be sent: they must see that before the rest goes out.
             banner = refusal_plain(Refusal.ALREADY_DECIDED.value, position=late)
             return await self._go_on(submission, scene, draw_batch(scene, page=page_of(late), banner=banner), changed)
+        lost = taken_away(scene)
+        if lost is not None:
+            await self.desk.note(submission.presser, scene.showing.id, lost)
+            banner, at = refusal_plain(lost.reason.value, **facts_of(lost, scene.review)), page_of(lost.position or 0)
+            return await self._go_on(submission, scene, draw_batch(scene, page=at, banner=banner), changed)
         scene = replace(scene, showing=replace(scene.showing, final_args=sent_so_far(scene, changed)))
         if page < last_page(scene):
             return await self._go_on(submission, scene, draw_batch(scene, page=page + 1), changed)
@@ -206,7 +231,10 @@ class Submits:
             banner = refusal_plain(Refusal.STALE_SHOWING.value, position=other)
             return await self._go_on(submission, scene, draw_batch(scene, page=page_of(other), banner=banner), changed)
         await self._keep(submission, scene, None, changed)
-        return await self._decide(submission, intents_of(scene, scene.drafts))
+        intents = intents_of(scene, scene.drafts)
+        if not intents:
+            return _replace(draw_notice(Refused(_nothing_to_send(scene))))
+        return await self._decide(submission, intents)
 
     async def _go_on(self, submission: Submission, scene: Scene, drawn: Drawn, changed: Mapping[int, Draft]) -> Answer:
         await self._keep(submission, scene, drawn.showing, {**changed, **(drawn.seen or {})})
@@ -240,8 +268,20 @@ class Submits:
         position = refused.position if refused.position is not None else 0
         block = block_of(values, position, "d", "m", "e", "f") or next(iter(values), None)
         if block is None:
-            return _replace(draw_notice(refused))
+            return refusal_in_place(refused)
         return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})
+
+
+def refusal_in_place(refused: Refused) -> Answer:
+    """A refusal of a window without inputs: in its place, or on top of it where it may be sent again as it is."""
+    stays = refused.reason in (Refusal.CANNOT_CONFIRM, Refusal.INTERNAL)
+    return {"response_action": "push" if stays else "update", "view": draw_notice(refused).view}
+
+
+def _nothing_to_send(scene: Scene) -> Refusal:
+    if any(scene.presser.who in authors(action) for action in scene.review.undecided):
+        return Refusal.ALREADY_APPROVED
+    return Refusal.NOT_A_REVIEWER if scene.review.undecided else Refusal.ALREADY_DECIDED
 
 
 def _asked(submission: Submission, intents: tuple[Intent, ...]) -> Asked:

@@ -23,7 +23,7 @@ from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
 from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
 from bot.core.policy import tool_settings
-from bot.core.undo import is_stoppable
+from bot.core.undo import authors, is_stoppable
 from bot.policies import Policies
 from bot.slack.editing import as_fields, as_json, fields_for, views_of
 from bot.slack.hiding import kept_hidden
@@ -147,7 +147,8 @@ def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Dra
     showing_id = new_showing_id()
     drafts = {action.position: _typed_in_batch(scene, action) for action in scene.review.actions}
     view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts)
-    drawn = drawn_of(scene, batch_modal(replace(view, page=page, banner=banner)), showing_id)
+    approved = tuple(one.position for one in scene.review.undecided if scene.presser.who in authors(one))
+    drawn = drawn_of(scene, batch_modal(replace(view, page=page, banner=banner, approved=approved)), showing_id)
     return replace(drawn, showing=_with_earlier_pages(scene, drawn.showing))
 
 

@@ -77,9 +77,12 @@ async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
     return None if row is None else showing_of(row)
 
 
-async def is_left(tx: Tx, showing: Showing) -> bool:
-    """Whether this person has been shown another page of the same view since; what lies on top of it leaves it there."""
+async def is_left(tx: Tx, showing: Showing, *, but: str = "") -> bool:
+    """Whether another page of the same view has been drawn for this person since; what lies on top of it leaves it there.
+
+    `but` is a showing that does not count. That a page was drawn does not say that it reached the screen.
+    """
     theirs = (showings.c.review_id == showing.review_id) & (showings.c.user_id == showing.user)
     same = showings.c.position.is_not_distinct_from(showing.position)
-    since = theirs & same & (showings.c.at > showing.at) & (showings.c.page != showing.page)
+    since = theirs & same & (showings.c.at > showing.at) & (showings.c.page != showing.page) & (showings.c.id != but)
     return await tx.conn.scalar(select(showings.c.id).where(since).limit(1)) is not None

@@ -168,6 +168,22 @@ async def heal(office: Office) -> None:
 # -- what stands in Slack and in the record
 
 
+async def directly(office: Office, user: str) -> list[str]:
+    """What the app has told somebody so far in their own conversation with it."""
+    answer = await office.slack.get("/sandbox/calls", params={"method": "chat.postMessage"})
+    made = answer.raise_for_status().json()
+    return [one["args"]["text"] for one in made if one["args"].get("channel") == user and one["error"] is None]
+
+
+async def told_directly(office: Office, user: str, containing: str = "") -> str:
+    """Wait for a direct message that says this."""
+
+    async def there() -> str | None:
+        return next((text for text in await directly(office, user) if containing in text), None)
+
+    return str(await office.until(there, f"{user} to be told {containing!r}"))
+
+
 def says(message: dict[str, Any]) -> str:
     """Everything that a message shows, for searching."""
     return json.dumps([message["text"], message["blocks"]], ensure_ascii=False)

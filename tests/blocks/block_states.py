@@ -162,6 +162,7 @@ VIEWS = {
     "modal-batch-edit-kept": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("edit", kept='{"user_id": "u_1", "amount": 12.70}')),))),
     "modal-batch-first-of-30": batch_modal(make_batch(30)),
     "modal-batch-last-of-30": batch_modal(make_batch(30, page=5)),
+    "modal-batch-approved-before": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("approve")),), approved=(0,))),
     "modal-batch-long": batch_modal(BatchView(SHOWING, renumbered((make_call(arguments=LONG, **SQL), make_call(offered=()))))),
     "modal-confirm": confirm_modal(
         make_call(arguments='{"user_id": "u_4821", "reason": "chargeback dispute", "amount": 12.7, "old": 1}'),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import call, opened
+from tests.acceptance.steps import call, opened, told_directly
 from tests.office import ADA
 
 pytestmark = pytest.mark.asyncio
@@ -154,7 +154,7 @@ async def test_a_list_that_slack_did_not_redraw_sends_the_kept_edit_all_the_same
         await office.press(ADA, view, "decision", "d.1", value="edit")
         await top_is(office, "batch.edit")
         await office.submit(ADA, {"currency": "USD"})
-        await office.fault("views.update", error="internal_error", times=1)
+        await office.fault("views.update", error="internal_error", times=3)
         await office.submit(ADA)
 
         stale = await top_is(office, "batch")
@@ -162,5 +162,6 @@ async def test_a_list_that_slack_did_not_redraw_sends_the_kept_edit_all_the_same
         await office.settled(thread)
 
         assert "Nothing is edited yet" in str(stale)
+        assert "did not let this window change" in str(await told_directly(office, ADA))
         assert done["view"] is None
         assert [one["args"]["currency"] for one in office.effects(thread)] == ["USD"]
