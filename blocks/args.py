@@ -6,7 +6,7 @@ not know Block Kit. Every text in a row is already in literal display.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -45,7 +45,8 @@ class Row:
     """One argument. ``name`` is empty where the arguments are no object; ``block`` asks for lines of its own.
 
     ``more``: the value goes on beyond ``text``. ``again``: it began before. ``as_text``: it is a string that could be
-    taken for JSON, shown without quotes because it has lines of its own.
+    taken for JSON, shown without quotes because it has lines of its own. ``key`` is the name as sent. A name too long to
+    stand before its value stands in ``text``; ``long_name`` and ``value`` are then the two apart, for comparing.
     """
 
     name: str
@@ -55,6 +56,9 @@ class Row:
     again: bool = False
     as_json: bool = False
     as_text: bool = False
+    key: str = ""
+    long_name: str = ""
+    value: str | None = None
 
     @property
     def size(self) -> int:
@@ -205,7 +209,13 @@ def _from_tree(parsed: Parsed, source: str, reach: int) -> Arguments:
 def _row(name: str | None, value: Node, reach: int) -> Row:
     label = "" if name is None else name_text(name[: limits.ARGUMENT_NAME + 1])
     if name is not None and units(label) > limits.ARGUMENT_NAME:
-        return _json_row("", Pairs([(name, value)]), reach)
+        apart = _row(None, value, reach)
+        joined = _json_row("", Pairs([(name, value)]), reach)
+        return replace(joined, key=name, long_name=name_text(name), value=apart.text)
+    return replace(_named_row(label, value, reach), key=name or "")
+
+
+def _named_row(label: str, value: Node, reach: int) -> Row:
     if type(value) is str:
         text = value_text(value[: reach + 1])
         bare = "\n" in text

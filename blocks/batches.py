@@ -44,36 +44,40 @@ def page_of(position: int) -> int:
 def _call(call: CallView, draft: Draft, *, approved: bool) -> _Part:
     shown, complete = _what(call)
     if call.state is not CallState.WAITING:
-        return [*shown, *kit.context(said.state_lines(call))], None
-    arguments = skimmed(call.arguments, call.masks)
+        risk = [words.RISK] if call.risk == "high" else []
+        return [*shown, *kit.context(risk + said.state_lines(call))], None
+    arguments = skimmed(said.final_arguments(call), call.masks)
     offered = said.offers(call, arguments, complete=complete)
     edit = _edit(call, draft) if "edit" in offered else []
     inputs = kit.context([words.APPROVED_BEFORE] if approved else [] if offered else [words.NOTHING_OFFERED])
     if offered:
         inputs = [*inputs, *forms.decision_inputs(call, draft, offered, edit=edit, optional=approved)]
+    shown = [*shown, *kit.context(said.confirm_lines(call, arguments, offered))]
     more = [] if complete else [_open(call)]
     blocks = [*shown, *kit.actions(more, ids.encode_place(ids.Place("r", call.position))), *inputs]
     return blocks, Offer(call.position, offered, complete=complete)
 
 
 def _what(call: CallView) -> tuple[list[Json], bool]:
-    arguments = skimmed(call.arguments, call.masks)
+    arguments = skimmed(said.final_arguments(call), call.masks)
     fitted = fit(arguments, limits.BATCH_ARGUMENTS)
+    edit = said.draw_edit(call)
     tool, whole = rows.tool_line(call.tool, limits.TOOL)
     number = words.CALL_OF.format(number=call.position + 1, total=call.total)
     note = rows.shape_note(arguments)
     start = [kit.words(f"{number}  ", bold=True), *tool, *([kit.words("\n"), *note] if note else [])]
-    lines = [words.RISK] if call.risk == "high" else []
-    lines += said.warnings(call, arguments) + said.notice_lines(call)
+    lines = said.warnings(call, arguments) + said.notice_lines(call)
     if not fitted.complete:
         lines.append(said.size_line(fitted, words.BATCH_CUT, known=arguments.known))
+    if not edit.is_whole:
+        lines.append(words.CHANGES_SHOWN.format(shown=edit.shown, total=edit.total))
     told = said.told(call)
     quote = [rows.quote(words.SAID, told, limits.DESCRIPTION)] if told else []
     return [
-        kit.rich(rows.row_elements(fitted.rows, start=start)),
+        kit.rich([*rows.row_elements(fitted.rows, start=start), *edit.elements]),
         *quote,
         *kit.context(lines),
-    ], fitted.complete and whole
+    ], fitted.complete and whole and edit.is_whole
 
 
 def _edit(call: CallView, draft: Draft) -> list[Json]:
@@ -82,15 +86,12 @@ def _edit(call: CallView, draft: Draft) -> list[Json]:
     if draft.kept is None:
         button = kit.button(words.EDIT_FORM, ids.EDIT, call.showing)
         return kit.context([reasons.EDIT_NOT_KEPT]) + kit.actions([button], place)
-    after = read_arguments(parse(draft.kept, draft.kept_masks))
-    changes = diffs.compare(read_arguments(parse(call.arguments, call.masks)), after)
-    changed = [change for change in changes if not change.is_same]
-    start = [kit.words(words.EDITED, bold=True)]
-    shown = kit.rich(diffs.change_elements(changed[: limits.CHANGES], limits.CHANGED_VALUE, start=start))
-    more = len(changed) - limits.CHANGES
-    note = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
+    after = read_arguments(parse(draft.kept, draft.kept_masks), reach=limits.READ_ALL)
+    changes = diffs.compare(read_arguments(parse(call.arguments, call.masks), reach=limits.READ_ALL), after)
+    drawn = said.edit_drawn(changes)
+    note = [] if drawn.is_whole else [words.CHANGES_SHOWN.format(shown=drawn.shown, total=drawn.total)]
     button = kit.button(words.EDIT_FORM_AGAIN, ids.EDIT, call.showing)
-    return [shown, *kit.context(note), *kit.actions([button], place)]
+    return [kit.rich(drawn.elements), *kit.context(note), *kit.actions([button], place)]
 
 
 def _open(call: CallView) -> Json:

@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from blocks import forms, ids, kit, limits, words
-from blocks.args import Arguments, name_text
+from blocks import diffs, forms, ids, kit, limits, rows, words
+from blocks.args import Arguments, name_text, parse, read_arguments, skimmed
 from blocks.fitting import Fit
 from blocks.kit import Json
 from blocks.lookalikes import has_lookalikes
@@ -33,7 +33,7 @@ _REPEATED: Final = "Tool execution requires approval"
 def heading(call: CallView) -> str:
     """Plain text for the header: the policy's title or ours, never the tool's name."""
     untitled = words.UNTITLED if call.state is CallState.WAITING else words.UNTITLED_SETTLED
-    title = cut_plain(on_one_line(call.title or untitled), limits.TITLE)
+    title = words.QUESTION if is_question(call) else cut_plain(on_one_line(call.title or untitled), limits.TITLE)
     if call.total > 1:
         title = words.NUMBERED.format(title=title, number=call.position + 1, total=call.total)
     return words.HIGH_RISK.format(title=title) if call.risk == "high" else title
@@ -70,7 +70,7 @@ def warnings(call: CallView, arguments: Arguments) -> list[str]:
                 count=words.several(arguments.not_finite, "value is no finite number", "values are no finite numbers")
             ),
         ),
-        (not arguments.is_object, words.NOT_AN_OBJECT),
+        (not arguments.is_object and not is_question(call), words.NOT_AN_OBJECT),
         (
             arguments.declared > 0,
             words.HIDDEN_VALUES.format(count=words.several(arguments.declared, "value", "values")),
@@ -141,10 +141,51 @@ def told(call: CallView) -> str | None:
     return None if text in ("", _REPEATED) else text
 
 
+def is_question(call: CallView) -> bool:
+    """Whether the agent asks something in a shape of its own, so that there is no tool to name."""
+    return not call.tool
+
+
+def final_arguments(call: CallView) -> str | None:
+    """What ran or would run: after an edit, its arguments. Of a superseded call nothing was run from here."""
+    if call.decided is None or call.state in (CallState.WAITING, CallState.SUPERSEDED):
+        return call.arguments
+    return call.arguments if call.decided.arguments is None else call.decided.arguments
+
+
 def is_edited(call: CallView) -> bool:
-    """Whether what was decided differs from what the agent proposed; a call that still waits has its own arguments."""
-    settled = call.state is not CallState.WAITING
-    return settled and call.decided is not None and call.decided.arguments is not None
+    """Whether ``final_arguments`` are somebody's edit of what the agent proposed."""
+    return call.original is not None or final_arguments(call) is not call.arguments
+
+
+def changes(call: CallView) -> tuple[diffs.Change, ...]:
+    """Every argument of an edited call, before and after; nothing where there was no edit."""
+    if not is_edited(call):
+        return ()
+    proposed = call.arguments if call.original is None else call.original
+    before, after = (
+        read_arguments(parse(source, call.masks), reach=limits.READ_ALL) for source in (proposed, final_arguments(call))
+    )
+    return diffs.compare(before, after)
+
+
+def draw_edit(call: CallView) -> diffs.Drawn:
+    """What an edit changed, under a label that counts it; nothing where there was no edit."""
+    return edit_drawn(changes(call)) if is_edited(call) else diffs.Drawn([], 0, 0)
+
+
+def edit_drawn(compared: tuple[diffs.Change, ...]) -> diffs.Drawn:
+    """Changes under a label that counts them, as far as a card has room for them."""
+    total = len(diffs.changed_only(compared))
+    changed = words.several(total, "change", "changes")
+    label = words.EDITED_COUNT.format(changes=changed) if total else words.EDITED
+    return diffs.draw(compared, limits.CHANGES, value=limits.CHANGED_VALUE, start=[kit.words(label, bold=True)])
+
+
+def preview(call: CallView) -> list[Json]:
+    """The first values that ran or would run, for lists of calls, marked where an edit put them there."""
+    arguments = skimmed(final_arguments(call), call.masks, reach=limits.READ_ROOT)
+    return rows.preview_elements(arguments, edited=is_edited(call))
 
 
 def buttons(call: CallView, arguments: Arguments, offered: tuple[str, ...]) -> list[Json]:
@@ -166,15 +207,34 @@ def _button(call: CallView, arguments: Arguments, decision: str) -> Json:
     return kit.button(verb, ids.ACTIONS[decision], call.showing, **more)
 
 
-def _confirm(call: CallView, arguments: Arguments) -> Json:
-    """Fixed words; the tool and its target are named only where they are plain identifiers."""
+def confirm_text(call: CallView, arguments: Arguments, place: str) -> str:
+    """What is asked before a high-risk call is approved, in fixed words.
+
+    The tool and its target, the first argument, are named where they are plain identifiers; else it is said in which
+    ``place`` (card or window) the target is to be read.
+    """
     parts = [words.CONFIRM_TOOL.format(tool=call.tool)] if is_plain(call.tool) else []
-    first = arguments.rows[:1]
-    if first and is_plain(first[0].name) and is_plain(first[0].text):
-        parts.append(words.CONFIRM_TARGET.format(name=first[0].name, value=first[0].text))
+    if arguments.rows:
+        first = arguments.rows[0]
+        name = first.name if is_plain(first.name) else words.CONFIRM_FIRST
+        template = words.CONFIRM_TARGET if is_plain(first.text) else words.CONFIRM_SEE
+        parts.append(template.format(name=name, value=first.text, place=place))
+    return cut_plain(" ".join([*parts, words.CONFIRM]), limits.CONFIRM)
+
+
+def confirm_lines(call: CallView, arguments: Arguments, offered: tuple[str, ...] = ("approve",)) -> list[str]:
+    """The same as a line of a window, whose submit cannot ask once more; nothing where no high-risk call is approved."""
+    if call.risk != "high":
+        return []
+    if "approve" not in offered:
+        return [words.RISK]
+    return [words.CONFIRM_IN_WINDOW.format(text=escape_mrkdwn(confirm_text(call, arguments, words.CONFIRM_WINDOW)))]
+
+
+def _confirm(call: CallView, arguments: Arguments) -> Json:
     return {
         "title": kit.plain(words.CONFIRM_TITLE),
-        "text": kit.plain(cut_plain(" ".join([*parts, words.CONFIRM]), limits.CONFIRM)),
+        "text": kit.plain(confirm_text(call, arguments, words.CONFIRM_CARD)),
         "confirm": kit.plain(words.CONFIRM_YES),
         "deny": kit.plain(words.CONFIRM_NO),
         "style": "danger",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from blocks import call as said
 from blocks import diffs, fallback, ids, kit, limits, rows, words
-from blocks.args import Arguments, parse, read_arguments, skimmed
+from blocks.args import Arguments, parse, read_arguments
 from blocks.fitting import Fit, fit, fit_card
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Rendered
@@ -26,10 +26,12 @@ class _Sight:
     tool_whole: bool
     text: str
     text_whole: bool
+    edit: diffs.Drawn
 
     @property
     def on_card(self) -> bool:
-        return self.fitted.complete and self.tool_whole and not self.arguments.suspected
+        whole = self.fitted.complete and self.edit.is_whole and self.tool_whole
+        return whole and not self.arguments.suspected
 
     @property
     def complete(self) -> bool:
@@ -45,13 +47,12 @@ def call_card(call: CallView) -> Rendered:
 
 
 def _look(call: CallView) -> _Sight:
-    """Read what would run: after an edit, its final arguments."""
-    final = call.decided.arguments if call.decided and said.is_edited(call) else call.arguments
-    parsed = parse(final, call.masks, reach=limits.READ_CARD)
+    """Read what would run: after an edit, its final arguments, with what it changed."""
+    parsed = parse(said.final_arguments(call), call.masks, reach=limits.READ_CARD)
     arguments = read_arguments(parsed, reach=limits.READ_CARD)
     tool, tool_whole = rows.tool_line(call.tool, limits.TOOL)
     text, text_whole = fallback.card_text(call, parsed, arguments)
-    return _Sight(arguments, fit_card(arguments), tool, tool_whole, text, text_whole)
+    return _Sight(arguments, fit_card(arguments), tool, tool_whole, text, text_whole, said.draw_edit(call))
 
 
 def _waiting(call: CallView, sight: _Sight) -> Rendered:
@@ -72,12 +73,8 @@ def _edited(call: CallView, sight: _Sight) -> list[Json]:
     """What somebody's edit changed, where it stands to be approved by more people."""
     if call.original is None:
         return []
-    changes = diffs.compare(skimmed(call.original, call.masks), sight.arguments)
-    changed = [change for change in changes if not change.is_same][: limits.CHANGES]
-    start = [kit.words(words.EDITED, bold=True)]
     author = words.mention(call.approvals[0] if call.approvals else None)
-    note = kit.context([words.EDIT_STANDS.format(who=author)])
-    return [kit.rich(diffs.change_elements(changed, limits.CHANGED_VALUE, start=start)), *note]
+    return [kit.rich(sight.edit.elements), *kit.context([words.EDIT_STANDS.format(who=author)])]
 
 
 def _decided(call: CallView, sight: _Sight) -> Rendered:
@@ -113,22 +110,16 @@ def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
     """The arguments, and after an edit what it changed before what it left."""
     if not said.is_edited(call):
         return [_what(sight)]
-    proposed = skimmed(call.arguments, call.masks)
-    changes = diffs.compare(proposed, sight.arguments)
-    changed = [change for change in changes if not change.is_same]
-    start = [*sight.tool, kit.words("\n"), kit.words(words.EDITED, bold=True)]
-    elements = diffs.change_elements(changed[: limits.CHANGES], limits.CHANGED_VALUE, start=start)
-    more = len(changed) - limits.CHANGES
-    note = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
-    return [kit.rich(elements), *_left_alone(sight, changes), *kit.context(note)]
-
-
-def _left_alone(sight: _Sight, changes: tuple[diffs.Change, ...]) -> list[Json]:
-    same = tuple(change.new for change in changes if change.is_same and change.new)
+    edit = sight.edit
+    note = [] if edit.is_whole else [words.CHANGES_SHOWN.format(shown=edit.shown, total=edit.total)]
+    changes = [kit.rich([kit.lines(sight.tool), *edit.elements]), *kit.context(note)]
+    if not edit.new_in_full:
+        start = [kit.words(words.RAN_WITH, bold=True)]
+        return [*changes, kit.rich(rows.row_elements(sight.fitted.rows, start=start))]
+    same = tuple(change.new for change in said.changes(call) if change.is_same and change.new)
     kept = fit(Arguments(sight.arguments.shape, same), limits.CARD_ARGUMENTS // 2)
-    if not kept.rows:
-        return []
-    return [kit.rich(rows.row_elements(kept.rows, start=[kit.words(words.UNCHANGED_LABEL, bold=True)]))]
+    label = [kit.words(words.UNCHANGED_LABEL, bold=True)]
+    return [*changes, *([kit.rich(rows.row_elements(kept.rows, start=label))] if kept.rows else [])]
 
 
 def _told(call: CallView) -> list[Json]:
@@ -155,6 +146,8 @@ def _missing(call: CallView, sight: _Sight) -> list[str]:
     if not sight.fitted.complete:
         template = words.SHOWN if "approve" in call.offered and sight.arguments.is_object else words.SHOWN_ONLY
         lines.append(said.size_line(sight.fitted, template, known=sight.arguments.known))
+    if not sight.edit.is_whole:
+        lines.append(words.CHANGES_CUT.format(shown=sight.edit.shown, total=sight.edit.total))
     if not sight.tool_whole:
         lines.append(words.TOOL_CUT)
     if sight.arguments.suspected:

@@ -14,6 +14,7 @@ from blocks.fitting import fit
 from blocks.kit import Json
 from blocks.modals import banner_blocks
 from blocks.models import CallView, Mask, Offer, RenderedView
+from blocks.text import cut_by_weight
 
 _APPROVE = (words.TITLE_CONFIRM, words.SUBMIT_CONFIRM, ids.CALLBACK_CONFIRM)
 _KEEP = (words.TITLE_KEEP, words.SUBMIT_KEEP, ids.CALLBACK_KEEP)
@@ -37,15 +38,22 @@ def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in
     ``in_batch``: to be kept instead, until the decisions on all calls are sent.
     """
     call = said.in_private(call)
-    arguments = read_arguments(parse(final.arguments, call.masks if final.masks is None else final.masks))
+    masks = call.masks if final.masks is None else final.masks
+    arguments = read_arguments(parse(final.arguments, masks))
     fitted = fit(arguments, limits.CONFIRM_ARGUMENTS, most_rows=limits.CONFIRM_ROWS)
-    changes = diffs.compare(read_arguments(parse(call.arguments, call.masks)), arguments)
+    before = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_ALL)
+    changes = diffs.compare(before, read_arguments(parse(final.arguments, masks), reach=limits.READ_ALL))
     tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)
     complete = fitted.complete and whole and arguments.is_object
     note = rows.shape_note(arguments)
     start = [kit.words(words.WILL_RUN, bold=True), *([kit.words("\n"), *note] if note else [])]
     exactly = words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(final.digest)))
-    lines = [*said.warnings(call, arguments), exactly, *([reasons.KEPT_UNTIL_SENT] if in_batch and complete else [])]
+    lines = [
+        *said.warnings(call, arguments),
+        *said.confirm_lines(call, arguments),
+        exactly,
+        *([reasons.KEPT_UNTIL_SENT] if in_batch and complete else []),
+    ]
     if not fitted.complete:
         lines.insert(0, said.size_line(fitted, words.CONFIRM_CUT, known=arguments.known))
     blocks = [*banner_blocks(banner), kit.rich([kit.lines(tool)]), *_changes(changes)]
@@ -58,13 +66,11 @@ def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in
 
 
 def _changes(changes: tuple[diffs.Change, ...]) -> list[Json]:
-    changed = [change for change in changes if not change.is_same]
-    if not changed:
+    drawn = diffs.draw(changes, limits.CONFIRM_CHANGES, value=limits.CONFIRM_VALUE)
+    if not drawn.total:
         return kit.context([words.NOTHING_CHANGED])
-    elements = diffs.change_elements(changed[: limits.CONFIRM_CHANGES], limits.CONFIRM_VALUE)
-    more = len(changed) - limits.CONFIRM_CHANGES
-    notes = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
-    return [kit.rich(elements), *_stays(diffs.unchanged_names(changes)), *kit.context(notes)]
+    notes = [] if drawn.is_whole else [words.CHANGES_SHOWN.format(shown=drawn.shown, total=drawn.total)]
+    return [kit.rich(drawn.elements), *_stays(diffs.unchanged_names(changes)), *kit.context(notes)]
 
 
 def _stays(names: tuple[str, ...]) -> list[Json]:
@@ -72,7 +78,7 @@ def _stays(names: tuple[str, ...]) -> list[Json]:
         return []
     line = [kit.words(f"{words.UNCHANGED_LABEL}  ", italic=True)]
     for name in names[: limits.CARD_ROWS]:
-        line += [kit.code(name), kit.words(" ")]
+        line += [kit.code(cut_by_weight(name, limits.ARGUMENT_NAME)), kit.words(" ")]
     more = len(names) - limits.CARD_ROWS
     line += [kit.words(words.AND_MORE.format(count=words.count(more)), italic=True)] if more > 0 else []
     return [kit.rich([kit.lines(line)])]

@@ -1,21 +1,22 @@
-"""What an edit changed, field by field: old and new as they are displayed.
+"""What an edit changed, argument by argument: old and new as they are displayed.
 
 It exists so that nobody approves an edit without seeing the difference. Two values are the same only if their display
 is, and literal display never shows two different values alike. The module must not know cards.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blocks import kit, words
+from blocks import kit, limits, words
 from blocks.args import Arguments, Row
 from blocks.kit import Json
-from blocks.text import cut_by_weight
+from blocks.text import cut_by_weight, weight
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One argument before and after; ``None`` where it is not there."""
+    """One argument before and after; ``None`` where it is not there. ``name``: in full, in literal display."""
 
     name: str
     old: Row | None
@@ -27,37 +28,82 @@ class Change:
         return _value(self.old) == _value(self.new)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The changes as far as there was room: ``shown`` of ``total`` with their name and their old value in full."""
+
+    elements: list[Json]
+    shown: int
+    total: int
+    new_in_full: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every change is there, so that only what runs has to be read beside it."""
+        return self.shown == self.total
+
+
 def compare(old: Arguments, new: Arguments) -> tuple[Change, ...]:
-    """Changes in the order of the new arguments, then what is gone."""
-    before = {row.name: row for row in old.rows}
-    after = {row.name: row for row in new.rows}
-    kept = [Change(row.name, before.get(row.name), row) for row in new.rows]
-    return (*kept, *(Change(row.name, row, None) for row in old.rows if row.name not in after))
+    """Changes in the order of the new arguments, then what is gone. Both must have been read in full."""
+    before, after = _keyed(old.rows), _keyed(new.rows)
+    kept = [Change(_label(row), before.get(key), row) for key, row in after.items()]
+    return (*kept, *(Change(_label(row), row, None) for key, row in before.items() if key not in after))
 
 
-def change_elements(changes: Iterable[Change], limit: int, *, start: Iterable[Json] = ()) -> list[Json]:
-    """Old and new of each of these fields, each value cut at ``limit`` with a mark."""
-    line = list(start)
-    for change in changes:
+def changed_only(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Without the arguments that stay as they were."""
+    return tuple(change for change in changes if not change.is_same)
+
+
+def draw(changes: Sequence[Change], room: int, *, value: int, start: Sequence[Json] = ()) -> Drawn:
+    """Old and new of each change, each side cut at ``value`` with a mark, until the room (by weight) is used up."""
+    changed = changed_only(changes)
+    line, shown, new_in_full = list(start), 0, True
+    for at, change in enumerate(changed):
+        name = cut_by_weight(change.name, limits.ARGUMENT_NAME)
+        sides = [cut_by_weight(_text(row), value) for row in (change.old, change.new)]
+        room -= weight(name) + sum(map(weight, sides))
+        if room < 0:
+            new_in_full = new_in_full and all(each.new is None for each in changed[at:])
+            break
         line += [kit.words("\n")] if line else []
-        line += [kit.code(change.name, bold=True), kit.words("  ")] if change.name else []
-        line += _side(change.old, words.ADDED, limit, strike=True)
+        line += [kit.code(name, bold=True), kit.words("  " if name == change.name else " …  ")] if name else []
+        line += _side(change.old, sides[0], words.ADDED, strike=True)
         line.append(kit.words(f" {words.ARROW} "))
-        line += _side(change.new, words.LEFT_OUT, limit)
-    return [kit.lines(line)] if line else []
+        line += _side(change.new, sides[1], words.LEFT_OUT)
+        shown += name == change.name and sides[0] == _text(change.old)
+        new_in_full = new_in_full and sides[1] == _text(change.new)
+    return Drawn([kit.lines(line)] if line else [], shown, len(changed), new_in_full)
 
 
-def unchanged_names(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Names of the fields that stay, in literal display."""
+def unchanged_names(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Names of the arguments that stay, in literal display."""
     return tuple(change.name for change in changes if change.is_same and change.name)
 
 
-def _side(row: Row | None, absent: str, limit: int, **style: bool) -> list[Json]:
+def _keyed(rows: Sequence[Row]) -> dict[tuple[str, int], Row]:
+    """By the full name, and by how often it came before: a name that stands twice is shown twice."""
+    count: Counter[str] = Counter()
+    keyed = {}
+    for row in rows:
+        keyed[(row.key, count[row.key])] = row
+        count[row.key] += 1
+    return keyed
+
+
+def _label(row: Row) -> str:
+    return row.name or row.long_name
+
+
+def _side(row: Row | None, text: str, absent: str, **style: bool) -> list[Json]:
     if row is None:
         return [kit.words(absent, italic=True)]
-    text = cut_by_weight(row.text, limit)
-    more = [kit.words(" …")] if row.more or text != row.text else []
+    more = [kit.words(" …")] if text != _text(row) else []
     return ([kit.code(text, **style)] if text else []) + more
+
+
+def _text(row: Row | None) -> str:
+    return "" if row is None else row.text if row.value is None else row.value
 
 
 def _value(row: Row | None) -> tuple[str, bool] | None:

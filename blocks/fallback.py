@@ -6,8 +6,9 @@ it does not. Chat.update refuses more than 4,000 characters of it. It must not k
 
 from blocks import call as said
 from blocks import limits, words
-from blocks.args import Arguments, Parsed, name_text, one_line
+from blocks.args import Arguments, Parsed, name_text, one_line, skimmed
 from blocks.models import CallState, CallView, RootView
+from blocks.rows import preview
 from blocks.text import blanks_counted, cut, cut_marked, escape_mrkdwn, units
 
 
@@ -15,21 +16,27 @@ def card_text(call: CallView, parsed: Parsed, arguments: Arguments) -> tuple[str
     """The text of a card, and whether tool and arguments are in it in full."""
     read_out, whole, note = _read_out(parsed, arguments)
     tool, tool_whole = _tool(call, limits.TOOL)
-    parts = [_opening(call), words.FALLBACK_TOOL.format(tool=tool), *said.people_lines(call, rings=call.total == 1)[:1]]
+    named = [] if said.is_question(call) else [words.FALLBACK_TOOL.format(tool=tool)]
+    parts = [_opening(call), *named, *said.people_lines(call, rings=call.total == 1)[:1]]
     if call.state is CallState.WAITING and call.decide_by:
         parts.append(words.DECIDE_BY.format(when=words.moment(call.decide_by)))
     lines = [" ".join(_ended(part) for part in parts)]
     template = words.FALLBACK_EDITED if said.is_edited(call) else words.FALLBACK_ARGUMENTS
+    template = words.FALLBACK_QUESTION if said.is_question(call) else template
     lines.append(template.format(arguments=read_out))
     return cut_marked("\n".join([*lines, *note, *said.notice_lines(call)]), limits.FALLBACK), whole and tool_whole
 
 
 def root_text(root: RootView, title: str, progress: str) -> str:
-    """The text of the message above a batch: each call with its state and tool, as far as it fits."""
+    """The text of the message above a batch: each call with its state, tool and final values, as far as it fits."""
     lines = [f"{escape_mrkdwn(title)}. {progress}."]
     for call in root.calls[: limits.FALLBACK_CALLS]:
-        tool, _ = _tool(call, limits.ROOT_TOOL)
-        lines.append(f"{call.position + 1}. {words.STATE_WORDS[call.state]}: {tool}")
+        tool = words.QUESTION if said.is_question(call) else _tool(call, limits.ROOT_TOOL)[0]
+        values, whole = preview(skimmed(said.final_arguments(call), call.masks, reach=limits.READ_ROOT))
+        told = f"{escape_mrkdwn(blanks_counted(values))}{'' if whole else ' …'}"
+        edited = f"{words.EDITED_MARK} " if said.is_edited(call) else ""
+        line = f"{call.position + 1}. {words.STATE_WORDS[call.state]}: {tool}"
+        lines.append(f"{line}, {edited}{told}" if told else line)
     more = len(root.calls) - limits.FALLBACK_CALLS
     lines += [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
     return cut_marked("\n".join(lines), limits.FALLBACK)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from blocks import call as said
-from blocks import ids, kit, words
+from blocks import ids, kit, rows, words
 from blocks.cards import call_card
 from blocks.kit import Json
 from blocks.models import CallView, Offer
-from blocks.queue import more, tool_code
+from blocks.queue import more
 
 CALLS: Final = 6
 MOST_BLOCKS: Final = 96
@@ -100,5 +100,6 @@ def _done(call: CallView) -> list[Json]:
         kit.words(f"{words.STATE_WORDS[call.state]}  ", italic=True),
         kit.words(f"{done}  "),
         kit.words(f"{said.heading(call)}  "),
-        tool_code(call.tool),
+        *rows.tool_name(call.tool),
+        *said.preview(call),
     ]

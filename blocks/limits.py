@@ -31,8 +31,8 @@ PEOPLE: Final = 5
 BUTTON_LABEL: Final = 75
 CONFIRM: Final = 280
 LINK: Final = 300
-CHANGES: Final = 8
-CHANGED_VALUE: Final = 80
+CHANGES: Final = 1_200
+CHANGED_VALUE: Final = 200
 
 # The message above a batch.
 ROOT_CALLS: Final = 20
@@ -51,8 +51,8 @@ SUMMARY_ARGUMENTS: Final = 1_200
 TOOL_IN_FULL: Final = 2_000
 CONFIRM_ARGUMENTS: Final = 12_000
 CONFIRM_ROWS: Final = 120
-CONFIRM_CHANGES: Final = 40
-CONFIRM_VALUE: Final = 200
+CONFIRM_CHANGES: Final = 8_000
+CONFIRM_VALUE: Final = 400
 INPUT: Final = 3_000
 OPTION_TEXT: Final = 70
 OPTION_VALUE: Final = 145
@@ -66,5 +66,6 @@ ELEMENT: Final = 2_900
 # How far arguments are read before "about" is said of their length: on a card, and for pages that lead to Approve.
 READ_CARD: Final = 20_000
 READ_PAGES: Final = PAGE * PAGES
+READ_ALL: Final = 10_000_000  # where two sets of arguments are compared
 DEEPEST: Final = 40
 ONE_LINE: Final = 60

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from blocks import ids, kit, limits, words
+from blocks import call as said
+from blocks import ids, kit, limits, rows, words
 from blocks.args import name_text
 from blocks.kit import Json
 from blocks.models import CallView, Rendered
@@ -59,22 +60,19 @@ def more(looked_through: int | None) -> list[Json]:
 
 
 def item(call: CallView) -> list[Json]:
-    """One call on one line: its title, its tool, its tenant."""
+    """One call on one line: its title, its tool, the values that would run, its tenant."""
     title = cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
     title = words.HIGH_RISK.format(title=title) if call.risk == "high" else title
     line = [kit.words(f"{title}  ", bold=call.risk == "high")] if title.strip() else []
-    line.append(tool_code(call.tool))
+    line += [*rows.tool_name(call.tool), *said.preview(call)]
     return [*line, kit.words(f"  {words.IN_TENANT.format(tenant=call.tenant)}", italic=True)]
-
-
-def tool_code(tool: str) -> Json:
-    """A tool's name as somebody else wrote it, short."""
-    return kit.code(cut_by_weight(name_text(tool[: limits.ROOT_TOOL + 1]), limits.ROOT_TOOL) or " ")
 
 
 def who_answer(tool: str, views: Sequence[WhoView]) -> Rendered:
     """Who may decide a tool, by which rule, in each tenant of the workspace."""
-    blocks: list[Json] = [kit.rich([kit.lines([kit.words(f"{words.WHO_DECIDES}  ", bold=True), tool_code(tool)])])]
+    blocks: list[Json] = [
+        kit.rich([kit.lines([kit.words(f"{words.WHO_DECIDES}  ", bold=True), *rows.tool_name(tool)])])
+    ]
     for view in views:
         head = [words.WHO_IN.format(tenant=words.named(view.tenant))]
         if view.approvals > 1:

@@ -8,8 +8,8 @@ listener records the page that ``RenderedView`` says was drawn.
 from dataclasses import dataclass
 
 from blocks import call as said
-from blocks import forms, ids, kit, limits, reasons, rows, words
-from blocks.args import Arguments, parse, read_arguments
+from blocks import diffs, forms, ids, kit, limits, reasons, rows, words
+from blocks.args import Arguments, Shape, parse, read_arguments
 from blocks.fitting import Pages, deal
 from blocks.kit import Json
 from blocks.modals import banner_blocks
@@ -21,7 +21,9 @@ class _Book:
     """The pages of a call and where its reader stands."""
 
     arguments: Arguments
+    edit: diffs.Drawn
     dealt: Pages
+    after: int  # how many of the pages hold what runs; those behind hold what stood there before an edit
     page: int
     unseen: int
     tool: list[Json]
@@ -49,6 +51,7 @@ def review_modal(review: ReviewView) -> RenderedView:
     blocks = [*banner_blocks(review.banner), *_revealed(review), *_page(call, book), *_turns(call, book)]
     blocks += kit.context(said.state_lines(call) + said.people_lines(call) + said.notice_lines(call))
     note = kit.context([reasons.EDIT_NEXT])
+    blocks += kit.context(said.confirm_lines(call, book.arguments, offered))
     blocks += forms.decision_inputs(call, review.draft, offered, edit=note) if offered else []
     edits = review.draft.decision == "edit" and "edit" in offered
     submit = {"submit": words.SUBMIT_TO_EDIT if edits else words.SUBMIT_REVIEW} if offered else {}
@@ -62,29 +65,54 @@ def review_modal(review: ReviewView) -> RenderedView:
 
 def page_count(call: CallView, *, reveal: bool = False) -> int:
     """How many pages the private view of a call has."""
+    return len(page_contents(call, reveal=reveal))
+
+
+def page_contents(call: CallView, *, reveal: bool = False) -> tuple[str, ...]:
+    """What stands on each page of the private view: pages of equal content show a reader the same."""
     call = said.in_private(call, reveal=reveal)
-    return len(deal(read_arguments(parse(call.arguments, call.masks))).pages)
+    dealt, after = _dealt(call, read_arguments(parse(said.final_arguments(call), call.masks)), said.draw_edit(call))
+    return tuple(repr((at < after, page)) for at, page in enumerate(dealt.pages))
+
+
+def _dealt(call: CallView, arguments: Arguments, edit: diffs.Drawn) -> tuple[Pages, int]:
+    """The pages of what runs, then, where the edit does not fit above them, of all that it changed."""
+    dealt = deal(arguments)
+    if edit.is_whole:
+        return dealt, len(dealt.pages)
+    old = tuple(change.old for change in diffs.changed_only(said.changes(call)) if change.old is not None)
+    before = deal(Arguments(Shape.OBJECT, old))
+    return Pages(dealt.pages + before.pages, dealt.complete and before.complete), len(dealt.pages)
 
 
 def _open_at(call: CallView, review: ReviewView) -> _Book:
-    arguments = read_arguments(parse(call.arguments, call.masks))
-    dealt = deal(arguments)
+    arguments = read_arguments(parse(said.final_arguments(call), call.masks))
+    edit = said.draw_edit(call)
+    dealt, after = _dealt(call, arguments, edit)
     page = min(max(review.page, 0), len(dealt.pages) - 1)
     unseen = len(set(range(len(dealt.pages))) - review.seen - {page})
     tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)
-    return _Book(arguments, dealt, page, unseen, tool, whole)
+    return _Book(arguments, edit, dealt, after, page, unseen, tool, whole)
 
 
 def _page(call: CallView, book: _Book) -> list[Json]:
     note = rows.shape_note(book.arguments)
+    if book.page >= book.after:
+        note = [kit.words(words.BEFORE_EDIT, bold=True)]
     start = book.tool + ([kit.words("\n"), *note] if note else [])
     told = said.told(call) if book.page == 0 else None
+    edit = book.edit.elements if book.page == 0 else []
     return [
-        *kit.context([words.RISK] if call.risk == "high" else []),
-        kit.rich(rows.row_elements(book.dealt.pages[book.page], start=start)),
+        kit.rich([*rows.row_elements(book.dealt.pages[book.page], start=start), *edit]),
         *([rows.quote(words.SAID, told, limits.DESCRIPTION)] if told else []),
-        *kit.context([*said.warnings(call, book.arguments), *_page_line(book)]),
+        *kit.context([*said.warnings(call, book.arguments), *_edit_line(book), *_page_line(book)]),
     ]
+
+
+def _edit_line(book: _Book) -> list[str]:
+    if book.page or book.edit.is_whole:
+        return []
+    return [words.CHANGES_BELOW.format(shown=book.edit.shown, total=book.edit.total)]
 
 
 def _page_line(book: _Book) -> list[str]:

@@ -8,11 +8,10 @@ from typing import Final
 
 from blocks import call as said
 from blocks import fallback, ids, kit, limits, rows, words
-from blocks.args import name_text, skimmed
 from blocks.kit import Json
 from blocks.models import CallState, CallView, Rendered, RootView
 from blocks.operating import operator_menu
-from blocks.text import cut_by_weight, cut_plain, on_one_line
+from blocks.text import cut_plain, on_one_line
 
 _UNDECIDED: Final = (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
 
@@ -45,11 +44,7 @@ def _item(call: CallView) -> list[Json]:
     if call.title or call.risk == "high":
         title = cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
         item.append(kit.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
-    name = name_text(call.tool[: limits.ROOT_TOOL + 1])
-    kept = cut_by_weight(name, limits.ROOT_TOOL)
-    item += [kit.words("  "), kit.code(kept), *([] if kept == name else [kit.words(" …")])]
-    shown = rows.preview(skimmed(call.arguments, call.masks, reach=limits.READ_ROOT), limits.ROOT_PREVIEW)
-    return item + ([kit.words("  "), *shown] if shown else [])
+    return [*item, kit.words("  "), *rows.tool_name(call.tool), *said.preview(call)]
 
 
 def _more(root: RootView) -> list[str]:

@@ -6,7 +6,7 @@ leads to ``text`` elements in code style or to preformatted text, under labels o
 
 from collections.abc import Iterable
 
-from blocks import kit, words
+from blocks import kit, limits, words
 from blocks.args import Arguments, Row, Shape, name_text
 from blocks.kit import Json
 from blocks.text import cut_by_weight, literal, weight
@@ -14,6 +14,8 @@ from blocks.text import cut_by_weight, literal, weight
 
 def tool_line(tool: str, limit: int) -> tuple[list[Json], bool]:
     """The tool's real name under our label, and whether the name stands there in full."""
+    if not tool:
+        return [kit.words(words.ASKS, bold=True)], True
     name = name_text(tool[: limit + 1])
     whole = weight(name) <= limit
     elements = [kit.words(f"{words.TOOL}  ", bold=True), kit.code(cut_by_weight(name, limit))]
@@ -53,12 +55,28 @@ def quote(label: str, text: str, limit: int) -> Json:
     return kit.rich([*elements, kit.lines([kit.words(note, italic=True)])])
 
 
-def preview(arguments: Arguments, limit: int) -> list[Json]:
-    """The first values on one short line, for lists of calls; blanks are drawn together, and what is missing is marked."""
+def tool_name(tool: str) -> list[Json]:
+    """A tool's name in a list of calls, short, with a mark where it was cut; a question has none."""
+    if not tool:
+        return [kit.words(words.QUESTION, italic=True)]
+    name = name_text(tool[: limits.ROOT_TOOL + 1])
+    kept = cut_by_weight(name, limits.ROOT_TOOL)
+    return [kit.code(kept), *([] if kept == name else [kit.words(" …")])]
+
+
+def preview(arguments: Arguments) -> tuple[str, bool]:
+    """The first values on one short line, for lists of calls, blanks drawn together; and whether that is all."""
     text = " ".join(", ".join(row.text for row in arguments.rows[:3]).split())
-    kept = cut_by_weight(text, limit)
-    whole = kept == text and arguments.known and len(arguments.rows) <= 3
-    return ([kit.code(kept)] if kept else []) + ([] if whole else [kit.words(" …")])
+    kept = cut_by_weight(text, limits.ROOT_PREVIEW)
+    return kept, kept == text and arguments.known and len(arguments.rows) <= 3
+
+
+def preview_elements(arguments: Arguments, *, edited: bool) -> list[Json]:
+    """As ``preview``, after a blank and a mark where an edit put these values there; what is missing is marked."""
+    kept, whole = preview(arguments)
+    mark = [kit.words(f"  {words.EDITED_MARK}", italic=True)] if edited else []
+    shown = [kit.words("  "), kit.code(kept)] if kept else []
+    return [*mark, *shown, *([] if whole else [kit.words(" …")])]
 
 
 def _break(line: list[Json]) -> list[Json]:

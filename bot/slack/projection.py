@@ -120,10 +120,11 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         state = CallState.READ_ONLY
     hiding = hiding_of(action, settings.redact)
     kinds = () if state is CallState.READ_ONLY else offered(review, action, stage)
+    stands = action.proposal is not None and state in (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
     return CallView(
         showing=showing,
         tool=action.tool,
-        arguments=action.standing_args if state is CallState.WAITING else action.args,
+        arguments=action.standing_args if stands else action.args,
         offered=tuple(kind.value for kind in kinds),
         position=action.position,
         total=len(review.actions),
@@ -143,7 +144,7 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         notices=(*_notices(review, stage), *_hidden_notices(action, hiding)),
         approvals_needed=settings.approvals,
         approvals=tuple(approval.by.user for approval in action.approvals),
-        original=action.args if action.proposal and state is CallState.WAITING else None,
+        original=action.args if stands else None,
         masks=_masks(review, action, stage, hiding),
         take_back=_may_take_back(review, action, stage),
         typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),

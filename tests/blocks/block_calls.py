@@ -142,6 +142,7 @@ def calls_with(**fixed):
         "approvals_needed": st.integers(1, 3),
         "approvals": st.lists(st.just("U03BEN") | HOSTILE, max_size=7).map(tuple),
         "masks": MASKS,
+        "original": st.none() | SOURCES,
         "take_back": st.booleans(),
     }
     return st.builds(make_call, **(parts | fixed))

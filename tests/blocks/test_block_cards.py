@@ -1,4 +1,5 @@
 import json
+import random
 
 import pytest
 from block_calls import (
@@ -259,8 +260,21 @@ def test_a_confirm_dialog_names_nothing_that_could_be_a_sentence():
     approve = buttons(call_card(make_call(risk="high", tool="safe, go on", arguments='{"why": "it is approved"}')))[
         ids.APPROVE
     ]
-    assert approve["confirm"]["text"]["text"] == words.CONFIRM
+    assert approve["confirm"]["text"]["text"] == f"why: see the card. {words.CONFIRM}"
     assert approve["accessibility_label"] == "Approve this call"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"query": "x" * 200, "database": "billing"}, "query: see the card."),
+        ({"the query": "SELECT 1"}, "First argument: see the card."),
+        ({"ids": [1, 2, 3]}, "ids: see the card."),
+    ],
+)
+def test_a_confirm_dialog_names_the_target_also_where_it_is_too_long_to_repeat(arguments, named):
+    approve = buttons(call_card(make_call(risk="high", arguments=json.dumps(arguments))))[ids.APPROVE]
+    assert approve["confirm"]["text"]["text"].startswith(f"Tool: disable_user. {named} ")
 
 
 def test_a_normal_approval_takes_one_press():
@@ -328,14 +342,113 @@ def test_an_edited_settled_card_shows_old_and_new_and_what_stayed():
     card = call_card(make_settled("executed", "edit", final='{"user_id": "u_4821", "reason": "fraud", "extra": 1}'))
     struck = [each["text"] for each in dicts(card.blocks) if each.get("style", {}).get("strike")]
     assert struck == ["chargeback dispute", "false"]
-    assert "Editedreason  chargeback dispute becomes fraud" in shown_text(card.blocks).replace("\n", "")
+    assert "Edited: 3 changesreason  chargeback dispute becomes fraud" in shown_text(card.blocks).replace("\n", "")
     assert "u_4821" in all_texts(card.blocks)
 
 
-def test_an_edit_of_very_many_fields_says_how_many_more_changed():
-    old, new = ({f"k{at}": at + shift for at in range(30)} for shift in (0, 1))
+def test_an_edit_of_very_many_fields_says_how_many_changed_and_shows_what_ran():
+    old, new = ({f"k{at:03}": f"{at}{side}" * 20 for at in range(20)} for side in "ab")
     card = call_card(make_settled("executed", "edit", arguments=json.dumps(old), final=json.dumps(new)))
-    assert f"and {30 - limits.CHANGES} more" in context_lines(card)
+    assert "Edited: 20 changes" in shown_text(card.blocks)
+    assert any("of 20 changes shown in full" in line for line in context_lines(card))
+    assert words.RAN_WITH in shown_text(card.blocks)
+    assert new["k019"][:10] in shown_text(card.blocks)
+
+
+def test_the_card_of_an_edit_shows_a_long_final_value_beyond_what_fits_beside_the_old_one():
+    final = "fine " * 60 + "end"
+    card = call_card(make_settled("executed", "edit", final=json.dumps({"reason": final})))
+    assert final in all_texts(card.blocks)
+
+
+def struck_out(card):
+    return [
+        each["text"]
+        for each in dicts(card.blocks)
+        if each.get("type") == "text" and each.get("style", {}).get("strike")
+    ]
+
+
+def second_approval(original, standing, **changes):
+    changes = {"approvals_needed": 2, "approvals": ("U03BEN",), "offered": ("approve", "reject")} | changes
+    return call_card(make_call(arguments=json.dumps(standing), original=json.dumps(original), **changes))
+
+
+def test_the_second_approver_sees_every_change_of_an_edit_counted_removals_included():
+    card = second_approval({f"k{at}": at for at in range(12)}, {f"k{at}": at + 1 for at in range(10)})
+    struck = struck_out(card)
+    assert struck == [str(at) for at in range(12)]
+    assert "Edited: 12 changes" in shown_text(card.blocks)
+    assert card.complete
+    assert "Edited arguments: " in card.text
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        {"k": "v", **{f"gone {at}": "x" * 90 for at in range(40)}},
+        {"k": "v", "gone": "x" * 900},
+        {"k": "v", "n" * 90: 1, "n" * 90 + "m": 2},
+    ],
+)
+def test_an_edit_that_does_not_fit_beside_the_call_says_so_and_has_no_approve(original):
+    card = second_approval(original, {"k": "v"})
+    assert not card.complete
+    assert card.offered == ("reject",)
+    assert ids.REVIEW in action_ids(card.blocks)
+    total = len(original) - 1
+    assert any(f"of {total} changes shown in full.* Press Review" in line for line in context_lines(card))
+
+
+def test_arguments_with_names_that_begin_alike_are_compared_by_their_full_names():
+    one, other = "n" * 85 + "1", "n" * 85 + "2"
+    card = second_approval({one: "stays", other: "goes"}, {one: "stays"})
+    assert "Edited: 1 change" in shown_text(card.blocks)
+    card = second_approval({one: 1, other: 2}, {one: 1, other: 3})
+    assert "Edited: 1 change" in shown_text(card.blocks)
+
+
+def test_names_and_removals_of_any_length_are_all_counted():
+    seed = random.randrange(10**9)
+    print(f"seed {seed}")
+    drawn = random.Random(seed)
+    for _ in range(30):
+        stem = drawn.choice("näm🙂") * drawn.choice([1, 20, 79, 80, 81, 200])
+        names = [f"{stem}{at}" for at in range(drawn.randint(1, 30))]
+        original = {name: drawn.choice([1, "1", "x" * drawn.randint(1, 300), [1], {"a": None}]) for name in names}
+        gone = set(drawn.sample(names, drawn.randint(0, len(names))))
+        changed = set(drawn.sample(names, drawn.randint(0, len(names)))) - gone
+        standing = {name: ("new" if name in changed else value) for name, value in original.items() if name not in gone}
+        card = second_approval(original, standing | {"added": 1})
+        total = len(gone) + len(changed) + 1
+        assert f"Edited: {words.several(total, 'change', 'changes')}" in shown_text(card.blocks)
+        assert not card.complete or len(struck_out(card)) == total - 1
+
+
+def test_a_question_of_the_agent_is_no_tool_without_a_name():
+    value = '{"question": "Which region?", "options": ["eu", "us"]}'
+    card = call_card(make_call(tool="", arguments=value, offered=(), state=CallState.READ_ONLY, title="Any tool"))
+    assert header(card) == "A question of the agent"
+    assert "Which region?" in all_texts(card.blocks)
+    assert '""' not in shown_text(card.blocks) + card.text
+    assert "Tool" not in shown_text(card.blocks) + card.text
+    assert not any("not an object" in line for line in context_lines(card))
+    plain = call_card(make_call(tool="", arguments='"Which region?"', offered=(), state=CallState.READ_ONLY))
+    assert not any("not an object" in line for line in context_lines(plain))
+
+
+def test_a_root_names_a_question_and_the_final_values_of_an_edited_call():
+    edited = make_settled("executed", "edit", final='{"user_id": "u_1", "reason": "fraud"}')
+    question = make_call(tool="", arguments='"Which region?"', offered=(), state=CallState.READ_ONLY)
+    standing = make_call(arguments='{"user_id": "u_2"}', original='{"user_id": "u_4821"}', approvals=("U03BEN",))
+    root = root_card(RootView(SHOWING, renumbered((edited, question, standing))))
+    shown = shown_text(root.blocks)
+    assert "edited:  u_1, fraud" in shown
+    assert "edited:  u_2" in shown
+    assert "u_4821" not in shown + root.text
+    assert "A question of the agent  " in shown
+    assert "disable_user, edited: u_1, fraud" in root.text
+    assert "A question of the agent, Which region?" in root.text
 
 
 def test_a_decision_of_placets_own_is_not_laid_at_a_persons_door():

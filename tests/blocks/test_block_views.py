@@ -337,6 +337,38 @@ def test_an_edit_to_no_arguments_says_that_nothing_is_left():
 
 
 def test_a_very_wide_edit_names_its_first_changes_and_counts_the_rest():
-    old, new = ({f"k{at}": at + shift for at in range(100)} for shift in (0, 1))
+    old, new = ({f"k{at:03}": side * 60 for at in range(100)} for side in "ab")
     rendered = confirm_modal(make_call(arguments=json.dumps(old)), Final(json.dumps(new), ""))
-    assert f"and {100 - limits.CONFIRM_CHANGES} more" in all_texts(rendered.view)
+    assert any("of 100 changes shown in full" in text for text in all_texts(rendered.view))
+
+
+def test_a_removed_name_of_any_length_is_a_change():
+    rendered = confirm_modal(make_call(arguments=json.dumps({"k": 1, "n" * 90: 2, "n" * 91: 3})), Final('{"k": 1}', ""))
+    assert words.NOTHING_CHANGED not in all_texts(rendered.view)
+    assert all_texts(rendered.view).count(words.LEFT_OUT) == 2
+
+
+def test_the_confirmation_of_a_high_risk_call_stands_in_every_window_that_approves():
+    call = make_call(risk="high", arguments=json.dumps({"query": "SELECT 1;\n" * 20, "database": "billing"}))
+    asked = "Tool: disable_user. query: see the window."
+    views = [
+        review_modal(make_review(call)).view,
+        batch_modal(BatchView(SHOWING, renumbered((call, call)))).view,
+        confirm_modal(call, Final(call.arguments, "")).view,
+    ]
+    assert [sum(asked in text for text in all_texts(view)) for view in views] == [1, 2, 1]
+
+
+def test_the_window_of_an_edit_that_others_must_approve_shows_all_that_it_changed():
+    gone = {f"gone {at}": f"value {at} " * 20 for at in range(60)}
+    call = make_call(
+        arguments='{"k": 1}', original=json.dumps({"k": 1} | gone), approvals=("U03BEN",), approvals_needed=2
+    )
+    count = page_count(call)
+    seen = frozenset(range(count))
+    pages = [review_modal(make_review(call, page=page, seen=seen)) for page in range(count)]
+    read = "".join(text for page in pages[1:] for text in all_texts(page.view))
+    assert all(name in read and value.strip() in read for name, value in gone.items())
+    assert any("of 60 changes shown in full" in text for text in all_texts(pages[0].view))
+    assert [("approve" in page.offers[0].offered) for page in pages] == [False] * (count - 1) + [True]
+    assert "approve" not in review_modal(make_review(call, page=count - 1)).offers[0].offered
