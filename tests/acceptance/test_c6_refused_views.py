@@ -94,7 +94,12 @@ class Choice(Window):
 
 
 class ChoiceOnALeftPage(Choice):
-    """The next page was drawn once, and did not stay: Slack's client had lost the answer."""
+    """The next page was drawn once, and did not stay: Slack's client had lost the answer.
+
+    That a view is another one now, or closed, is what Slack says of a press that comes late: nobody is told of those.
+    """
+
+    faults = (*AWAY, {"error": "view_too_large"})
 
     async def start(self):
         await super().start()
@@ -136,6 +141,11 @@ class FormOnTop(Window):
         await self.office.press(ADA, await self.top(), "decision", "d.1", value="edit")
         await self.office.until(self.there, "the form of the edit")
         await self.office.slack.post("/sandbox/close", json={"user": ADA})
+
+        async def listed():
+            return "'o.1'" in str(await self.top())
+
+        await self.office.until(listed, "the list to lead to the form")
 
 
 class Opening(Window):
