@@ -38,6 +38,7 @@ CHANGED_VALUE: Final = 200
 ROOT_CALLS: Final = 20
 ROOT_PREVIEW: Final = 60
 ROOT_TOOL: Final = 60
+SHORT_CALLS: Final = 8  # where Slack refused the list
 READ_ROOT: Final = 200
 
 # One modal. Slack takes 100 blocks and 250 KB; a title, submit or close has 24 characters.

@@ -18,16 +18,21 @@ _UNDECIDED: Final = (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
 
 def root_card(root: RootView) -> Rendered:
     """All calls of an interrupt in request order, each with its state; the first of them where there are many."""
-    total = len(root.calls)
-    done = sum(call.state not in _UNDECIDED for call in root.calls)
-    title = (words.TOGETHER if done < total else words.TOGETHER_DONE).format(count=words.count(total))
-    progress = (words.PROGRESS if done < total else words.PROGRESS_ALL).format(done=done, total=total)
+    title, progress = root_head(root)
     notices = [words.quoted(line) for line in root.notices[: limits.NOTICES]]
     blocks = [kit.header(title), _list(root), *kit.context(_more(root))]
     asking = said.mention_lines(root.mention) if root.reviewable else []
     blocks += kit.context([*_people(root, progress), *notices, *asking])
     blocks += kit.actions(_button(root), "act") + operator_menu(root.operate, root.showing)
     return Rendered(blocks, fallback.root_text(root, title, progress))
+
+
+def root_head(root: RootView) -> tuple[str, str]:
+    """The title and how many of the calls are decided."""
+    total = len(root.calls)
+    done = sum(call.state not in _UNDECIDED for call in root.calls)
+    title = (words.TOGETHER if done < total else words.TOGETHER_DONE).format(count=words.count(total))
+    return title, (words.PROGRESS if done < total else words.PROGRESS_ALL).format(done=done, total=total)
 
 
 def _list(root: RootView) -> Json:

@@ -220,8 +220,9 @@ RISK: Final = "⚠️ *High risk*"
 CONFIRM_CUT: Final = (
     "*{shown} of {total} characters shown*, so this edit cannot be approved. Go back and make it shorter."
 )
-NOT_DRAWN: Final = (
-    "Slack did not take this card in full. Press Review to see all of it; nothing else about the call has changed."
+NOT_DRAWN: Final = "Slack did not take this message in full. Press the button below to see all of it."
+NOT_DRAWN_SETTLED: Final = (
+    "Slack did not take this message in full, so arguments and words are left out here. The record holds all of it."
 )
 NOTHING_OFFERED: Final = "You cannot decide this call."
 APPROVED_BEFORE: Final = "You have approved this. It waits for others, and you need not choose again."

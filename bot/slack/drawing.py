@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 
 from blocks.cards import call_card
-from blocks.models import Rendered
+from blocks.models import CallView, Rendered, RootView
 from blocks.roots import root_card
 from bot.core.decide import review_digest
 from bot.core.model import DecisionType, Offer, Review, Showing, ShowingKind
@@ -30,6 +30,7 @@ class Draft:
     rendered: Rendered
     showing: Showing
     content_key: str
+    shown: CallView | RootView
 
     def shorter(self, code: str) -> Draft:
         """The same after Slack refused it for its size or its blocks. The key stays: it is drawn once for one content."""
@@ -38,7 +39,8 @@ class Draft:
             id=new_showing_id(),
             offers=tuple(replace(offer, complete=False) for offer in self.showing.offers),
         )
-        return Draft(_renamed(shortened(self.rendered, code), self.showing.id, made.id), made, self.content_key)
+        short = _renamed(shortened(self.rendered, code, self.shown), self.showing.id, made.id)
+        return Draft(short, made, self.content_key, self.shown)
 
 
 def _renamed(rendered: Rendered, old: str, new: str) -> Rendered:
@@ -69,20 +71,23 @@ def draw(review: Review, stage: Stage, message: Message) -> Draft:
         within = decide_within(review, stage.tenant)
         review = replace(review, decide_by=None if within is None else stage.now + within)
     showing_id = new_showing_id()
+    shown: CallView | RootView
     if message.position is None:
-        rendered = root_card(root_view(review, stage, showing=showing_id))
+        root = root_view(review, stage, showing=showing_id)
+        shown, rendered = root, root_card(root)
         offers: tuple[Offer, ...] = ()
         kind, digest = ShowingKind.ROOT, review_digest(review)
     else:
         action = review.actions[message.position]
-        rendered = call_card(call_view(review, action, stage, showing=showing_id))
+        call = call_view(review, action, stage, showing=showing_id)
+        shown, rendered = call, call_card(call)
         kinds = tuple(DecisionType(kind) for kind in rendered.offered)
         offers = (Offer(action.position, kinds, rendered.complete),)
         kind, digest = ShowingKind.CARD, action.standing_digest
     showing = Showing(
         showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=stage.now
     )
-    return Draft(rendered, showing, _key(rendered, showing_id, digest))
+    return Draft(rendered, showing, _key(rendered, showing_id, digest), shown)
 
 
 def _key(rendered: Rendered, showing_id: str, digest: str) -> str:

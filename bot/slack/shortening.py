@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from blocks import ids, kit, words
-from blocks.models import Rendered
+from blocks.models import CallState, CallView, Rendered, RootView
+from blocks.short import short_call, short_root
 from blocks.text import cut_marked
 
 TEXT_ONLY = frozenset({"msg_too_long"})
@@ -20,18 +21,25 @@ TOO_MUCH = TEXT_ONLY | BLOCKS
 TEXT = 900
 
 
-def shortened(rendered: Rendered, code: str) -> Rendered:
-    """The same message with a short text and, where the blocks were refused, hardly any."""
+def shortened(rendered: Rendered, code: str, shown: CallView | RootView) -> Rendered:
+    """The same message with a short text and, where the blocks were refused, the least that a reader must know."""
     blocks = [_reviewed(block) for block in rendered.blocks]
     if code in BLOCKS:
-        note = kit.rich([kit.lines([kit.words(words.NOT_DRAWN)])])
-        blocks = [*_of_type(blocks, "header"), note, *_of_type(blocks, "actions")]
+        kept = [block for block in blocks if block["type"] == "actions" or block.get("block_id") == ids.OPERATE]
+        if not _leads_to_review(kept) and isinstance(shown, CallView) and shown.state is CallState.WAITING:
+            kept = [*kit.actions([kit.button(words.REVIEW, ids.REVIEW, shown.showing)], "more"), *kept]
+        reviewable = _leads_to_review(kept)
+        if isinstance(shown, CallView):
+            told = short_call(shown, reviewable=reviewable)
+        else:
+            told = short_root(shown, reviewable=reviewable)
+        blocks = [*told, *kept]
     offered = tuple(kind for kind in rendered.offered if kind != "approve")
     return Rendered(blocks, cut_marked(rendered.text, TEXT), complete=False, offered=offered)
 
 
-def _of_type(blocks: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    return [block for block in blocks if block["type"] == kind]
+def _leads_to_review(blocks: list[dict[str, Any]]) -> bool:
+    return any(element["action_id"] == ids.REVIEW for block in blocks for element in block.get("elements", []))
 
 
 def _reviewed(block: dict[str, Any]) -> dict[str, Any]:

@@ -121,6 +121,11 @@ async def test_a_settled_card_that_slack_finds_too_much_is_updated_with_less(off
         assert "Ran" in settled["text"]
         assert len(settled["text"]) <= 900
         assert any(block["type"] == "rich_text" for block in settled["blocks"]), "Slack may insist on one"
+        drawn = str(settled["blocks"])
+        assert "Ran" in drawn
+        assert "<@U0ADA>" in drawn
+        assert "disable_user" in drawn
+        assert "Review" not in drawn, "there is no such button"
         assert len(await calls(office, "chat.update")) == 2
 
 
@@ -145,6 +150,24 @@ async def test_a_card_that_slack_takes_only_with_less_on_it_is_reviewed_and_not_
         assert "decide.reject" in buttons(card)
         assert refused
         assert office.ran(thread) == ["disable_user"]
+
+
+async def test_a_batch_that_slack_finds_too_much_names_each_outcome_person_and_tool(office_in, tmp_path):
+    async with office_in(tmp_path) as office:
+        thread = await office.propose("three")
+        root = await office.card("wait together", button="review.open")
+        await opened(office, ADA, root, "review.open")
+
+        await office.fault("chat.update", error="invalid_blocks", times=4)
+        await office.submit(ADA, {"d.0": "approve", "d.1": "reject", "m.2": "EU"})
+        await office.settled(thread)
+        settled = await office.card("all decided", without="review.open")
+        drawn = str(settled["blocks"])
+
+        assert settled["ts"] == root["ts"]
+        for said in ("ran", "rejected", "answered", "disable_user", "execute_sql", "ask_user", ADA, "All 3 decided"):
+            assert said in drawn
+        assert "Review all" not in drawn
 
 
 async def test_a_message_that_the_workspace_lets_nobody_edit_any_more_is_followed_by_a_new_one(office_in, tmp_path):
