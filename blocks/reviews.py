@@ -63,11 +63,6 @@ def review_modal(review: ReviewView) -> RenderedView:
     return RenderedView(view, (offer,), book.page, len(book.dealt.pages))
 
 
-def page_count(call: CallView, *, reveal: bool = False) -> int:
-    """How many pages the private view of a call has."""
-    return len(page_contents(call, reveal=reveal))
-
-
 def page_contents(call: CallView, *, reveal: bool = False) -> tuple[str, ...]:
     """What stands on each page of the private view: pages of equal content show a reader the same."""
     call = said.in_private(call, reveal=reveal)

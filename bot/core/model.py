@@ -119,6 +119,7 @@ class Action:
     decision: Decision | None = None
     outcome: Outcome | None = None
     outcome_text: str | None = None
+    void_why: str = ""  # why its last decision counts no more, "" where there was none
     approvals: tuple[Decision, ...] = ()  # that count towards a quorum, all of one digest, in order
 
     @property

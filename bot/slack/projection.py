@@ -44,6 +44,8 @@ OUTCOMES = {
     Outcome.EXPIRED: CallState.EXPIRED,
     Outcome.UNKNOWN: CallState.UNKNOWN,
 }
+# Why a review is open again that speak of one decision: they belong to the calls that it was about.
+OF_A_DECISION = frozenset({"taken_back", "stopped", "voided_authority", "voided_policy", "voided_unsendable"})
 THREAD_ID = "{thread_id}"
 EXPIRY = "expiry"  # the user of a decision that Placet made
 
@@ -141,7 +143,7 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         reason=_reason(review, action, blocked, state),
         decided=decided(action.decision, hiding),
         outcome=hiding.text(_told(action)) if settings.result == "first_lines" else None,
-        notices=(*_notices(review, stage), *_hidden_notices(action, hiding)),
+        notices=(*_notices(review, action, stage), *_hidden_notices(action, hiding)),
         approvals_needed=settings.approvals,
         approvals=tuple(approval.by.user for approval in action.approvals),
         original=action.args if stands else None,
@@ -237,7 +239,23 @@ def _reason(review: Review, action: Action, blocked: tuple[int, ...], state: Cal
     return None
 
 
-def _notices(review: Review, stage: Stage) -> tuple[str, ...]:
+def _why(review: Review, action: Action) -> str:
+    """The reason code to show with one call: of its own decision or outcome, or why the whole review waits."""
+    if review.state is ReviewState.DECIDED:
+        return review.why
+    if review.state is ReviewState.OPEN:
+        if action.decision is not None:
+            return ""
+        return action.void_why or ("" if review.why in OF_A_DECISION else review.why)
+    if review.state is ReviewState.RESUMED:
+        # All of these speak of a tool that ran.
+        ran = action.decision is not None and action.decision.type in RUNS_THE_TOOL
+        told = action.outcome is Outcome.EXECUTED and review.why == "raised"
+        return review.why if ran and not told else ""
+    return ""
+
+
+def _notices(review: Review, action: Action, stage: Stage) -> tuple[str, ...]:
     """Lines of ours on what a decided review waits for, or why it is open again."""
     lines: list[str] = []
     if review.erased_at is not None:
@@ -246,8 +264,7 @@ def _notices(review: Review, stage: Stage) -> tuple[str, ...]:
         lines.append(reasons.why_text("paused"))
     if review.renamed is not None and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
         lines.append(reasons.why_text("requester_changed"))
-    if review.state in (ReviewState.DECIDED, ReviewState.OPEN, ReviewState.RESUMED) and review.why:
-        lines.append(reasons.why_text(review.why))
+    lines.append(reasons.why_text(_why(review, action)))
     return tuple(dict.fromkeys(line for line in lines if line))
 
 

@@ -6,6 +6,8 @@ submission names it. This module must not decide anything, and calls nobody.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +19,7 @@ from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
 from blocks.notices import refusal_plain
-from blocks.reviews import review_modal
+from blocks.reviews import page_contents, review_modal
 from bot.authority import FRESH_MS, Standing, authority_for, known_person
 from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
@@ -34,7 +36,6 @@ from bot.store.drafts import Draft, load_drafts
 from bot.store.engine import Tx
 
 TITLE = "Not decided"
-REVEALED_AT = 1_000  # pages that show hidden values are counted from here
 REVEALED = "secret.revealed"
 
 
@@ -128,18 +129,24 @@ def draw_review(
 ) -> Drawn:
     """One call in full, at one page; the page counts as seen once its showing is stored.
 
-    `reveal`: with what the policy hides, which goes into the record. Its pages are counted apart: they break elsewhere.
+    A page is known by what stands on it, since the same number may hold other lines once the policy hides others.
+    `reveal`: with what the policy hides, which goes into the record.
     """
     showing_id = new_showing_id()
     draft = scene.draft(action)
     view = call_view(scene.review, action, scene.stage, showing=showing_id)
     reveal = reveal and view.revealable
-    shift = REVEALED_AT if reveal else 0
-    seen = frozenset(one - shift for one in draft.seen if (one >= REVEALED_AT) is reveal)
+    pages = [_page_key(scene.review, content) for content in page_contents(view, reveal=reveal)]
+    seen = frozenset(number for number, key in enumerate(pages) if key in draft.seen)
     rendered = review_modal(ReviewView(view, page, seen, typed(draft), banner, reveal=reveal))
-    kept = replace(draft, seen=draft.seen | {rendered.page + shift})
+    kept = replace(draft, seen=draft.seen | {pages[rendered.page]})
     drawn = drawn_of(scene, rendered, showing_id, action=action)
     return replace(drawn, seen={action.position: kept}, event=REVEALED if reveal else "")
+
+
+def _page_key(review: Review, content: str) -> str:
+    """Of one page's content, keyed by the review's salt: the content may hold a secret."""
+    return hmac.new(review.salt, content.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:24]
 
 
 def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:

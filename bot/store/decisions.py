@@ -26,7 +26,7 @@ from bot.store.approvals import (
 from bot.store.engine import Tx
 from bot.store.reviews import make_move
 from bot.store.rows import DECISION, decision_of, decision_row
-from bot.store.tables import decisions, deliveries, showings
+from bot.store.tables import actions, decisions, deliveries, showings
 from bot.store.transitions import Move, revise, standing_of
 from bot.store.writing import insert_once
 
@@ -188,7 +188,12 @@ async def void_decisions(
     await void_approvals(tx, review.id, [made.position for made in voided], why=why)
     marks = {"voided_at": tx.now, "voided_by": actor, "void_why": why}
     await tx.conn.execute(update(decisions).where(decisions.c.id.in_([made.id for made in voided])).values(**marks))
-    return _with(following, {made.position: None for made in voided})
+    places = [made.position for made in voided]
+    here = (actions.c.review_id == review.id) & actions.c.position.in_(places)
+    await tx.conn.execute(update(actions).where(here).values(void_why=why))
+    following = _with(following, dict.fromkeys(places))
+    told = [replace(one, void_why=why) if one.position in places else one for one in following.actions]
+    return following.evolve(actions=tuple(told))
 
 
 async def _back(tx: Tx, review: Review, events: Sequence[audit.Event], why: str) -> Review | None:

@@ -19,7 +19,7 @@ from bot.store.writing import serialise, upsert
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One call's draft. `seen`: pages of the full view that this person was shown. `fields`: single arguments as typed.
+    """One call's draft. `seen`: keys of the pages of the full view that this person was shown. `fields`: single arguments as typed.
 
     `kept`: the final arguments of an edit that waits to be sent with the other calls, and `kept_in` the showing of its
     difference.
@@ -30,7 +30,7 @@ class Draft:
     message: str | None = None
     edited: str | None = None
     revision: int = 0
-    seen: frozenset[int] = frozenset()
+    seen: frozenset[str] = frozenset()
     fields: Mapping[int, str | None] = field(default_factory=dict)
     kept: str | None = None
     kept_in: str | None = None

@@ -131,6 +131,7 @@ def action_row(review_id: str, action: Action) -> dict[str, Any]:
         "tool_call_id": action.tool_call_id,
         "outcome": action.outcome and action.outcome.value,
         "outcome_text": action.outcome_text,
+        "void_why": action.void_why,
     }
 
 
@@ -149,6 +150,7 @@ def action_of(row: Row[Any], decision: Decision | None) -> Action:
         decision=decision,
         outcome=Outcome(row.outcome) if row.outcome else None,
         outcome_text=row.outcome_text,
+        void_why=row.void_why,
     )
 
 

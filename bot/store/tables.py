@@ -69,6 +69,7 @@ actions = Table(
     *literals("tool_call_id", null=True),
     *texts("outcome", null=True),
     *literals("outcome_text", null=True),
+    *texts("void_why"),
 )
 
 showings = Table(

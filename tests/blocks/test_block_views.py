@@ -23,7 +23,7 @@ from blocks.forms import edit_text
 from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import BatchView, Draft, Mask
 from blocks.results import result_modal
-from blocks.reviews import page_count, review_modal
+from blocks.reviews import page_contents, review_modal
 from bot.sandbox.slack.blockkit import problems_in_view
 
 FOUR_PAGES = json.dumps({"q": "DELETE FROM carts WHERE age > 30;\n" * 600})
@@ -126,7 +126,7 @@ def test_a_short_call_can_be_approved_in_its_private_view_at_once():
 
 def test_a_long_call_offers_approve_only_on_the_last_page_after_all_others():
     call = make_call(arguments=FOUR_PAGES)
-    assert page_count(call) == 4
+    assert len(page_contents(call)) == 4
     for page in range(3):
         assert "approve" not in choices(review_modal(make_review(call, page=page, seen=frozenset(range(4)))).view, 0)
     assert "approve" not in choices(review_modal(make_review(call, page=3, seen=frozenset({0, 1}))).view, 0)
@@ -364,7 +364,7 @@ def test_the_window_of_an_edit_that_others_must_approve_shows_all_that_it_change
     call = make_call(
         arguments='{"k": 1}', original=json.dumps({"k": 1} | gone), approvals=("U03BEN",), approvals_needed=2
     )
-    count = page_count(call)
+    count = len(page_contents(call))
     seen = frozenset(range(count))
     pages = [review_modal(make_review(call, page=page, seen=seen)) for page in range(count)]
     read = "".join(text for page in pages[1:] for text in all_texts(page.view))

@@ -12,7 +12,7 @@ from tests.store.made import ADA, BOB, given_decided, given_review
 @pytest.mark.asyncio
 async def test_a_draft_is_replaced_by_the_next_and_belongs_to_one_person(store: Store) -> None:
     review = await given_review(store, actions=2)
-    typed = Draft("d1", decision="edit", message="why\x00\ud800", edited="{}", revision=2, seen=frozenset({0, 3}))
+    typed = Draft("d1", decision="edit", message="why\x00\ud800", edited="{}", revision=2, seen=frozenset({"a1", "b2"}))
     async with store.begin() as tx:
         await save_drafts(tx, review.id, ADA, {0: Draft("d0"), 1: Draft("d1")})
         await save_drafts(tx, review.id, ADA, {1: typed})
