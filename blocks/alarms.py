@@ -10,7 +10,7 @@ from typing import Final
 
 from blocks import words
 from blocks.limits import PEOPLE
-from blocks.words_operators import RACED, RACED_BY, TO_OPERATOR, TWICE, TWICE_MARKED, UNKNOWN
+from blocks.words_operators import RACED, RACED_BY, RAISED, TO_OPERATOR, TWICE, TWICE_MARKED, UNKNOWN
 
 _CHANNEL: Final = re.compile(r"[CGD][A-Z0-9]{1,30}")
 _RUN: Final = 60
@@ -20,6 +20,8 @@ def alarm_text(kind: str, *, review: str, runs: Sequence[str] = ()) -> str:
     """The alarm as it stands in the thread of the card."""
     if kind == "unknown":
         return UNKNOWN.format(review=review)
+    if kind == "raised":
+        return RAISED.format(review=review)
     named = ", ".join(words.quoted(run, _RUN) for run in runs[:PEOPLE])
     if kind == "raced":
         return RACED.format(runs=named)

@@ -20,6 +20,10 @@ RACED: Final = (
     "⚠️ *Another client answered within a second of ours* (run {runs}). This agent server lets one answer at a time through, "
     "so it ran once at most. The card shows whose answer counted."
 )
+RAISED: Final = (
+    "⚠️ *The tool failed while it ran, and may have had its effect.* It is never run again by itself. Check the target "
+    "system before anybody asks for it again (review `{review}`)."
+)
 RACED_BY: Final = "Another client answered within a second of ours (run {runs})."
 TWICE_MARKED: Final = "Two runs carry this decision."
 TO_OPERATOR: Final = "Tenant {tenant}{place}, review `{review}`: {alarm}"

@@ -26,6 +26,7 @@ __all__ = ["AgentClient", "AgentServer", "Look", "ServerInfo", "make_http"]
 
 QUICK = 1.5
 MAX_PAGES = 1000
+HISTORY_LIMIT = 50
 _COLUMNS = ("thread_id", "status", "updated_at", "metadata")
 
 
@@ -113,9 +114,15 @@ class AgentClient:
         call = Call("read run", "GET", path("threads", thread_id, "runs", run_id))
         return await unless_gone(self._line.read(call, wire.run_row))
 
-    async def history(self, thread_id: str, *, limit: int = 50) -> tuple[HistoryEntry, ...]:
-        """Checkpoints, newest first: each names the run that wrote it and carries that run's mark."""
-        call = Call("read history", "POST", path("threads", thread_id, "history"), {"limit": limit})
+    async def history(
+        self, thread_id: str, *, limit: int = HISTORY_LIMIT, namespace: str = ""
+    ) -> tuple[HistoryEntry, ...]:
+        """Checkpoints, newest first: each names the run that wrote it and carries that run's mark.
+
+        `namespace` is that of a sub-agent or a branch, whose checkpoints the thread's own state does not show.
+        """
+        within = {"checkpoint": {"checkpoint_ns": namespace}} if namespace else {}
+        call = Call("read history", "POST", path("threads", thread_id, "history"), {"limit": limit, **within})
         return await unless_gone(self._line.read(call, wire.history_entries)) or ()
 
     async def look(self, thread_id: str) -> Look:

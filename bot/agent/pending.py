@@ -7,6 +7,7 @@ gave different questions one id, and folding those would answer one with the oth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,13 @@ from bot.agent.lenient import inner, items, text
 from bot.core.lossless import canonical
 
 MAX_NESTING = 16
+REVIEW_NODE = "HumanInTheLoopMiddleware.after_model"  # asks, and runs no tool: an error there is one of the answer
+# What the middleware says of an answer that it does not take, before anything runs: per call, and of a whole batch.
+REFUSED_ANSWER = re.compile(
+    r"\d+ validation errors? for (tagged-union\[)?(Approve|Edit|Reject|Respond)Decision\b"
+    r"|(ValueError\(.)?(Unexpected human decision: |Number of human decisions \()",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,7 @@ class PendingInterrupt:
     """One listed interrupt; `id` is "" where the server gave none.
 
     Task, namespace and messages are those of the innermost task that lists it; `task_error` of any task on the way.
+    `shared`: tasks beside each other list it, which older LangGraph did to different tasks; one answer would go to all.
     """
 
     id: str
@@ -32,6 +41,16 @@ class PendingInterrupt:
     task_error: str | None
     checkpoint_ns: str
     messages: tuple[Any, ...] = ()  # of its own branch; empty at the top level
+    shared: bool = False
+    answered: bool = False  # its task holds an answer already: it asks again, under one id before LangGraph 1.2
+    tasks: tuple[str, ...] = ()  # from the outermost that lists it, or leads to it, to the innermost
+
+    @property
+    def answer_refused(self) -> bool:
+        """Whether what asks has an error of its own, from before anything could run by the answer."""
+        if self.task_error is None:
+            return False
+        return self.task_name == REVIEW_NODE or REFUSED_ANSWER.match(self.task_error) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,8 @@ class _Way:
     messages: tuple[Any, ...] = ()
     error: str | None = None
     namespace: str = ""
+    tasks: tuple[str, ...] = ()
+    following: tuple[Any, ...] | None = None  # what comes next there; a task that holds an answer is left out of it
 
 
 def collect(state: dict[str, Any]) -> tuple[PendingInterrupt, ...]:
@@ -64,14 +85,17 @@ def nested_messages(state: dict[str, Any], depth: int = 0) -> Iterator[Any]:
 
 
 def _of_state(state: dict[str, Any], way: _Way, depth: int) -> Iterator[PendingInterrupt]:
+    following = tuple(items(state.get("next"))) if isinstance(state.get("next"), list) else None
     for task in _tasks(state):
         error = way.error or _error(task.get("error"))
+        tasks = (*way.tasks, text(task.get("id")) or "")
         for listed in items(task.get("interrupts")):
-            yield _interrupt(listed, task, replace(way, error=error))
+            yield _interrupt(listed, task, replace(way, error=error, tasks=tasks, following=following))
         nested = inner(task, "state")
         if depth < MAX_NESTING and "tasks" in nested:
             messages = way.messages + tuple(_messages(inner(nested, "values")))
-            yield from _of_state(nested, _Way(messages, error, _namespace(task) or way.namespace), depth + 1)
+            within = _Way(messages, error, _namespace(task) or way.namespace, tasks)
+            yield from _of_state(nested, within, depth + 1)
 
 
 def _unplaced(state: dict[str, Any]) -> Iterator[PendingInterrupt]:
@@ -88,8 +112,10 @@ def _interrupt(listed: Any, task: dict[str, Any], way: _Way) -> PendingInterrupt
         text(task.get("id")) or "",
         text(task.get("name")) or "",
         way.error,
-        way.namespace or _namespace(task),
+        way.namespace or _namespace(task) or _own_namespace(task),
         way.messages,
+        answered=way.following is not None and task.get("name") not in way.following,
+        tasks=way.tasks,
     )
 
 
@@ -97,7 +123,9 @@ def _merged(outer: PendingInterrupt, within: PendingInterrupt) -> PendingInterru
     """One interrupt listed twice: the place of the inner listing, and whatever only one of them knows."""
     place = within if within.task_id else outer
     schema = outer.response_schema if within.response_schema is None else within.response_schema
-    return replace(place, response_schema=schema, task_error=outer.task_error or within.task_error)
+    apart = any(one != other for one, other in zip(outer.tasks, within.tasks, strict=False))
+    shared = outer.shared or within.shared or apart
+    return replace(place, response_schema=schema, task_error=outer.task_error or within.task_error, shared=shared)
 
 
 def _namespace(task: dict[str, Any]) -> str:
@@ -105,6 +133,22 @@ def _namespace(task: dict[str, Any]) -> str:
     nested = inner(task, "state")
     places = (inner(task, "checkpoint"), inner(nested, "checkpoint"), inner(nested, "configurable"))
     return next((name for place in places if (name := text(place.get("checkpoint_ns")))), "")
+
+
+def _own_namespace(task: dict[str, Any]) -> str:
+    """Where a graph that the task runs by itself, such as a sub-agent behind a tool, keeps its checkpoints."""
+    name, task_id = text(task.get("name")), text(task.get("id"))
+    return f"{name}:{task_id}" if name and task_id and name != REVIEW_NODE else ""
+
+
+def task_errors(state: dict[str, Any], depth: int = 0) -> Iterator[str]:
+    """The error of each task that has one, at any depth."""
+    for task in _tasks(state):
+        error = _error(task.get("error"))
+        if error is not None:
+            yield error
+        if depth < MAX_NESTING:
+            yield from task_errors(inner(task, "state"), depth + 1)
 
 
 def _error(value: Any) -> str | None:

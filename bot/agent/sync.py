@@ -19,8 +19,9 @@ from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.core.digest import Place, call_digest
 from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
-from bot.core.outcome import call_results, tool_call_ids
+from bot.core.outcome import call_results, is_only_one, tool_call_ids
 from bot.core.policy import TenantPolicy, tool_settings
+from bot.core.review import IN_FLIGHT
 from bot.store import messages, reviews
 from bot.store.engine import Store, Tx
 from bot.store.ids import new_id
@@ -70,6 +71,7 @@ async def record_sighting(
         renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
         opened = await _open_new(tx, tenant, parsed, seen, policy_version=policy_version)
+        again = again or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
     return Synced(len(opened), closed + broken + renamed, again)
@@ -80,7 +82,8 @@ def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, .
         allowed = tool_settings(tenant, tool).decisions
         return None if allowed is None else [DecisionType(item) for item in allowed]
 
-    return parse_pending([(one.id, one.value, one.response_schema) for one in state.pending], listed)
+    found = [(one.id, one.value, one.response_schema) for one in state.pending]
+    return parse_pending(found, listed, shared={one.id for one in state.pending if one.shared})
 
 
 async def _left_to_sync(tx: Tx, known: Sequence[Review]) -> list[Review]:
@@ -153,7 +156,9 @@ async def _open_new(
     for one in parsed:
         pending = next(item for item in seen.state.pending if item.id == one.interrupt_id)
         review = review_from(tenant, one, seen, pending, now=tx.now)
-        if not await _insert(tx, review, policy_version=policy_version):
+        waits = seen.row.status == "interrupted" and pending.task_error is None
+        again_since = seen.began if waits else 0
+        if not await _insert(tx, review, policy_version=policy_version, again_since=again_since):
             continue
         opened.append((review, one))
         await want_messages(tx, tenant, review)
@@ -162,12 +167,22 @@ async def _open_new(
     return opened
 
 
-async def _insert(tx: Tx, review: Review, *, policy_version: int) -> bool:
-    """Store it, unless this very interrupt is known: what only a policy had closed is asked anew once it points here."""
+async def _insert(tx: Tx, review: Review, *, policy_version: int, again_since: int) -> bool:
+    """Store it, unless this very interrupt is known.
+
+    What only a policy had closed is asked anew once it points here, and so is what is pending in a reading that began
+    after the answer to it was over.
+    """
     if await reviews.insert_review(tx, review, policy_version=policy_version):
         return True
-    left = await reviews.left_behind(tx, review)
+    left = await reviews.left_behind(tx, review) or await reviews.asked_again(tx, review, since=again_since)
     return left > 0 and await reviews.insert_review(tx, review, policy_version=policy_version, generation=left)
+
+
+def _may_be_asked_again(known: Sequence[Review], parsed: Sequence[ParsedInterrupt]) -> bool:
+    """Whether an answer is on its way to what is listed: once it is over, what is listed still is a new question."""
+    pending = {(one.interrupt_id, one.content_hash) for one in parsed}
+    return any(one.state in IN_FLIGHT and (one.interrupt_id, one.content_hash) in pending for one in known)
 
 
 def _tell_of_odd(review: Review, one: ParsedInterrupt) -> None:
@@ -210,6 +225,8 @@ def review_from(
         problem=one.problem,
         version=0,
         actions=tuple(_action(place, call, call_id) for call, call_id in zip(one.calls, ids, strict=True)),
+        asked_by=seen.state.run_id,
+        checkpoint_ns=pending.checkpoint_ns,
     )
 
 
@@ -229,9 +246,10 @@ def _action(place: Place, call: ProposedCall, call_id: str | None) -> Action:
 
 def _call_ids(one: ParsedInterrupt, state: ThreadState, pending: PendingInterrupt) -> tuple[str | None, ...]:
     named = tuple(call.tool_call_id for call in one.calls)
+    messages = state.messages_for(pending)
     if any(named) or one.problem:
-        return named
-    return tool_call_ids(state.messages_for(pending), [(call.tool, call.args) for call in one.calls])
+        return tuple(call_id if is_only_one(messages, call_id) else None for call_id in named)
+    return tool_call_ids(messages, [(call.tool, call.args) for call in one.calls])
 
 
 def assistant_of(metadata: dict[str, Any]) -> str | None:

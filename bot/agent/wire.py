@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.agent.lenient import inner, items, text, whole
-from bot.agent.pending import PendingInterrupt, collect, nested_messages
+from bot.agent.pending import PendingInterrupt, collect, nested_messages, task_errors
 from bot.core.lossless import JsonProblem, parse
 from bot.core.observation import RunRow
 
@@ -39,15 +39,17 @@ class ThreadRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One checkpoint, newest first in a history."""
+    """One checkpoint, newest first in a history; `at` in milliseconds since the epoch, 0 where it is not told."""
 
     checkpoint_id: str
     parent_id: str | None
-    created_at: str
+    at: int
     run_id: str | None
     dispatch: str | None
     attempt: int | None
     next: tuple[str, ...]
+    messages: tuple[Any, ...] = ()
+    edited_tool_calls: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class ThreadState:
     metadata: dict[str, Any]
     edited_tool_calls: dict[str, Any] | None
     nested: tuple[Any, ...] = ()
+    errors: tuple[str, ...] = ()  # of tasks, at any depth
 
     @property
     def all_messages(self) -> tuple[Any, ...]:
@@ -79,6 +82,11 @@ class ThreadState:
     def dispatch(self) -> str | None:
         """The mark of the run that wrote this checkpoint."""
         return text(self.metadata.get(MARK))
+
+    @property
+    def run_id(self) -> str | None:
+        """The run that wrote this checkpoint."""
+        return text(self.metadata.get("run_id"))
 
 
 def tree(body: bytes) -> Any:
@@ -130,15 +138,15 @@ def thread_state(value: Any) -> ThreadState:
     if not isinstance(state.get("tasks", []), list) or not ("values" in state or "tasks" in state):
         raise UnreadableBody("the body is not a thread's state")
     values = inner(state, "values")
-    edited = values.get("hitl_edited_tool_calls")
     return ThreadState(
         tuple(items(values.get("messages"))),
         _names(state.get("next")),
         collect(state),
         _checkpoint(state),
         inner(state, "metadata"),
-        edited if isinstance(edited, dict) else None,
+        _edited(values),
         tuple(nested_messages(state)),
+        tuple(task_errors(state)),
     )
 
 
@@ -155,12 +163,19 @@ def _history_entry(entry: dict[str, Any]) -> HistoryEntry:
     return HistoryEntry(
         checkpoint_id,
         text(entry.get("parent_checkpoint_id")) or text(parent.get("checkpoint_id")),
-        text(entry.get("created_at")) or "",
+        milliseconds(entry.get("created_at")) or 0,
         text(metadata.get("run_id")),
         text(metadata.get(MARK)),
         whole(metadata.get(ATTEMPT)),
         _names(entry.get("next")),
+        tuple(items(inner(entry, "values").get("messages"))),
+        _edited(inner(entry, "values")),
     )
+
+
+def _edited(values: dict[str, Any]) -> dict[str, Any] | None:
+    found = values.get("hitl_edited_tool_calls")
+    return found if isinstance(found, dict) else None
 
 
 def milliseconds(value: Any) -> int | None:

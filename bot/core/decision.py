@@ -156,7 +156,15 @@ def _edited(decision: Decision) -> Any:
 def _reason(decision: Decision) -> str | None:
     if message_problem(decision.message):
         raise UnsendableAnswer(f"position {decision.position + 1}: {message_problem(decision.message)}")
-    return decision.message if decision.by == PLACET else framed_reason(decision.message)
+    return said_of(decision)
+
+
+def said_of(decision: Decision | None) -> str | None:
+    """The reason or the answer as the agent gets to read it."""
+    if decision is None or decision.type in (DecisionType.APPROVE, DecisionType.EDIT):
+        return None
+    framed = decision.type is DecisionType.REJECT and decision.by != PLACET
+    return framed_reason(decision.message) if framed else decision.message
 
 
 def _answered(decision: Decision) -> str:

@@ -8,7 +8,7 @@ interrupt for good. This module must not know who may decide, nor how anything i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,12 +75,13 @@ def parse_interrupt(
 
 
 def parse_pending(
-    found: Sequence[tuple[str, Any, Any]], policy: PolicyDecisions = _silent
+    found: Sequence[tuple[str, Any, Any]], policy: PolicyDecisions = _silent, *, shared: Collection[str] = ()
 ) -> tuple[ParsedInterrupt, ...]:
     """Read all pending interrupts of a thread, given as (id, value, response schema).
 
-    The same id and value twice is one interrupt. Two values under one id (older LangGraph hashed the namespace alone)
-    cannot be told apart by a keyed answer: all of them are shown and none is decidable.
+    The same id and value twice is one interrupt, unless its id is `shared` by several tasks. That, and two values under
+    one id (older LangGraph hashed the namespace alone), cannot be told apart by a keyed answer: all of them are shown
+    and none is decidable.
     """
     parsed: dict[tuple[str, str], ParsedInterrupt] = {}
     for interrupt_id, value, schema in found:
@@ -88,7 +89,8 @@ def parse_pending(
         parsed.setdefault((interrupt_id, one.content_hash), one)
     ids = [interrupt_id for interrupt_id, _ in parsed]
     return tuple(
-        _closed(one, "shared_id") if ids.count(interrupt_id) > 1 else one for (interrupt_id, _), one in parsed.items()
+        _closed(one, "shared_id") if ids.count(interrupt_id) > 1 or interrupt_id in shared else one
+        for (interrupt_id, _), one in parsed.items()
     )
 
 

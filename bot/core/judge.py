@@ -8,6 +8,7 @@ on, after two of them a settling time apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,11 +16,12 @@ from types import MappingProxyType
 
 from bot.core.model import DecisionType, Outcome
 from bot.core.observation import Observation, RunRow
-from bot.core.outcome import CallResult, bears_out
+from bot.core.outcome import CallResult, explained, unopposed
 
 __all__ = [
     "POSSIBLY_TWICE",
     "RACED_ALARM",
+    "RAISED_ALARM",
     "SECOND_LOOK",
     "TABLE",
     "Observation",
@@ -31,8 +33,14 @@ __all__ = [
 ]
 
 RACE_MS = 1000
+# How a run ends that was stopped from outside: no word on what its tool did.
+NOT_THE_TOOLS = re.compile(
+    r"(\w+\.)*(CancelledError|GraphRecursionError|GraphInterrupt|GraphDrained|UserInterrupt|UserRollback"
+    r"|KeyboardInterrupt|SystemExit)\b|Recursion limit of "
+)
 POSSIBLY_TWICE = "possibly_twice"
 RACED_ALARM = "raced"
+RAISED_ALARM = "raised"
 
 
 class VerdictKind(StrEnum):
@@ -40,10 +48,11 @@ class VerdictKind(StrEnum):
 
     TAKEN = "taken"  # our run is active: follow it, never send again
     DONE = "done"  # every call has its result, as sent
+    UNOPPOSED = "unopposed"  # every call has a result that our answer does not explain, and there was no other answer
     LOST_RACE = "lost_race"  # ours was accepted, and somebody else's answer counted
     ELSEWHERE = "elsewhere"  # answered without us
     POISONED = "poisoned"  # a bad answer is stored: the interrupt can never be answered
-    RAISED = "raised"  # our run failed: effect unknown, never again
+    RAISED = "raised"  # a tool failed in our run: effect unknown, never again
     TAKEN_NO_RESULT = "taken_no_result"  # our run ended well and the thread shows no result
     CUT_OFF = "cut_off"  # our run ended otherwise: effect unknown
     STUCK = "stuck"  # busy without any run
@@ -58,6 +67,7 @@ class VerdictKind(StrEnum):
 # itself half: only DONE and TAKEN are believed at first sight. ABSENT has a settling rule of its own.
 SECOND_LOOK: Mapping[VerdictKind, float] = MappingProxyType(
     {
+        VerdictKind.UNOPPOSED: 0.25,
         VerdictKind.LOST_RACE: 0.25,
         VerdictKind.ELSEWHERE: 0.25,
         VerdictKind.POISONED: 0.25,
@@ -114,16 +124,43 @@ def _our_run_active(seen: Observation) -> bool:
 
 
 def _others_active(seen: Observation) -> bool:
-    return any(run.active for run in seen.foreign)
+    return any(run.active for run in seen.others)
+
+
+def _explained(seen: Observation, at: int) -> Outcome | None:
+    """What our answer makes of the result at this position, if it explains it."""
+    result = seen.results[at]
+    args, said = (one[at] if one else None for one in (seen.sent_args, seen.said))
+    return None if result is None else explained(result, seen.sent[at], final_args=args, said=said)
 
 
 def _as_sent(seen: Observation) -> bool:
-    finals = seen.sent_args or (None,) * len(seen.sent)
-    return all(
-        bears_out(result, decision, final)
-        for result, decision, final in zip(seen.results, seen.sent, finals, strict=True)
-        if result is not None
-    )
+    return all(_explained(seen, at) is not None for at in range(len(seen.sent)))
+
+
+def _somebody_else(seen: Observation) -> bool:
+    """Whether another client's run took part at our interrupt: a result that surprises is no evidence by itself."""
+    return bool(_racing(seen) or seen.beside or seen.raced_before) or (seen.wrote is False and _others_since(seen))
+
+
+def _others_since(seen: Observation) -> bool:
+    """Whether somebody's run was made after the one that raised our interrupt."""
+    asked = next((run for run in seen.runs if run.run_id == seen.asked_by), None)
+    return asked is not None and any(run.created_at > asked.created_at for run in seen.foreign)
+
+
+def _answer_refused(seen: Observation) -> bool:
+    """Whether an error on our interrupt is one of its answer: none of ours came past the step that asks.
+
+    Where the asking task runs the tool as well, only an answer that lets nothing run can say so.
+    """
+    runs_nothing = not {DecisionType.APPROVE, DecisionType.EDIT} & set(seen.sent)
+    return not seen.carried or (seen.wrote is not True and (seen.asks_only or runs_nothing))
+
+
+def _tool_failed(seen: Observation) -> bool:
+    """Whether a task of the thread carries an error of its own."""
+    return any(not NOT_THE_TOOLS.match(error) for error in seen.errors)
 
 
 def _our_run_failed(seen: Observation) -> bool:
@@ -134,14 +171,20 @@ def _our_run_ended_well(seen: Observation) -> bool:
     """Whether a run of ours came to its end.
 
     Measured: langgraph dev says `success` also when the thread pauses again; Aegra says `interrupted` then, and the
-    same of a run that was cancelled, whose thread becomes `idle`. So on Aegra `interrupted` counts only while another
-    interrupt is pending and no later run can have caused that.
+    same of a run that was cancelled, whose thread becomes `idle`. So on Aegra `interrupted` counts only while the thread
+    waits for something and no later run can have caused that.
     """
     if any(run.status == "success" for run in seen.ours):
         return True
     newest = max(seen.runs, key=lambda run: run.created_at, default=None)
     paused = newest in seen.ours and newest is not None and newest.status == "interrupted"
-    return seen.kind == "aegra" and paused and seen.thread_status == "interrupted" and seen.others_pending
+    waits = seen.listed or seen.others_pending or seen.unfinished
+    return seen.kind == "aegra" and paused and seen.thread_status == "interrupted" and waits
+
+
+def _asked_since(seen: Observation) -> bool:
+    """Whether what is listed under our interrupt's id is a later question, which our answer led to."""
+    return seen.task_error is None and (seen.mark_seen or seen.wrote is True or seen.asks_again)
 
 
 def _racing(seen: Observation) -> tuple[str, ...]:
@@ -165,16 +208,26 @@ def _over_before(one: RunRow, other: RunRow) -> bool:
 def _outcomes(kind: VerdictKind, seen: Observation, *, raced: bool) -> tuple[Outcome | None, ...]:
     """Each call's own result; for the rest, what the verdict says of calls without one."""
     blank = _blank(kind, seen, raced=raced)
+    theirs = kind in (VerdictKind.LOST_RACE, VerdictKind.ELSEWHERE)
     return tuple(
-        (_settled(result, decision) if result is not None else missing)
-        for result, decision, missing in zip(seen.results, seen.sent, blank, strict=True)
+        blank[at] if result is None else _theirs(result, seen.sent[at]) if theirs else _settled(seen, at, result)
+        for at, result in enumerate(seen.results)
     )
 
 
-def _settled(result: CallResult, decision: DecisionType) -> Outcome:
-    """Older versions write a rejection without the marker; believed only where we sent one."""
-    rejected = result.says_rejected and decision is DecisionType.REJECT
-    return Outcome.REJECTED if rejected else result.outcome
+def _settled(seen: Observation, at: int, result: CallResult) -> Outcome:
+    """What became of it by our own answer; nothing is believed of a result that a race may have made."""
+    ours = _explained(seen, at)
+    if ours is not None or _somebody_else(seen) or not seen.carried:
+        return ours or result.outcome
+    return unopposed(result, seen.sent[at], final_args=seen.sent_args[at] if seen.sent_args else None)
+
+
+def _theirs(result: CallResult, decision: DecisionType) -> Outcome | None:
+    """Older versions write a rejection without the marker: believed where we sent one, else it may be a tool's words."""
+    if not result.says_rejected:
+        return result.outcome
+    return Outcome.REJECTED if decision is DecisionType.REJECT else None
 
 
 def _blank(kind: VerdictKind, seen: Observation, *, raced: bool) -> tuple[Outcome | None, ...]:
@@ -207,16 +260,21 @@ TABLE: tuple[_Row, ...] = (
     _Row(VerdictKind.DONE, lambda seen: seen.answered and seen.carried and _as_sent(seen), "every call has its result"),
     _Row(
         VerdictKind.LOST_RACE,
-        lambda seen: seen.answered and seen.carried,
+        lambda seen: seen.answered and seen.carried and _somebody_else(seen),
         "our answer was accepted and another one counted",
+    ),
+    _Row(
+        VerdictKind.UNOPPOSED,
+        lambda seen: seen.answered and seen.carried,
+        "every call has a result, and nobody else is known to have answered",
     ),
     _Row(VerdictKind.ELSEWHERE, lambda seen: seen.answered, "every call has a result and no run of ours is known"),
     _Row(
         VerdictKind.POISONED,
-        lambda seen: seen.listed and seen.task_error is not None,
-        "the interrupt is listed and its task carries an error",
+        lambda seen: seen.listed and seen.task_error is not None and _answer_refused(seen),
+        "the interrupt is listed and its task carries an error of the answer",
     ),
-    _Row(VerdictKind.RAISED, _our_run_failed, "our run failed and shows no result"),
+    _Row(VerdictKind.RAISED, lambda seen: _our_run_failed(seen) and _tool_failed(seen), "a tool failed in our run"),
     # Ours ended while somebody else's run goes on: what it does is not over, so nothing is concluded yet.
     _Row(
         VerdictKind.RACED,
@@ -230,8 +288,8 @@ TABLE: tuple[_Row, ...] = (
     ),
     _Row(
         VerdictKind.TAKEN_NO_RESULT,
-        lambda seen: _our_run_ended_well(seen) and not seen.listed,
-        "our run ended and the thread shows no result for the call",
+        lambda seen: _our_run_ended_well(seen) and (not seen.listed or _asked_since(seen)),
+        "our run ended and the thread shows no result for the call; what is listed by now was asked since",
     ),
     _Row(VerdictKind.CUT_OFF, lambda seen: seen.carried, "our run ended without a result"),
     _Row(

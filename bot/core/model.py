@@ -170,6 +170,9 @@ class Review:
         None  # whom the thread names as requester since that changed, "" for nobody; None: as at opening
     )
 
+    asked_by: str | None = None  # the agent server's run that wrote the checkpoint at which it was first seen
+    checkpoint_ns: str = ""  # where the branch or sub-agent that asks keeps its checkpoints, "" where that is not known
+
     @property
     def place(self) -> Place:
         """The salted address that its digests share."""

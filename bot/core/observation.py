@@ -35,9 +35,15 @@ class RunRow:
 class Observation:
     """One look at a thread, reduced to what the table asks.
 
-    `sent_args` are the final arguments of edits, by position. `mark_seen`: our mark in the state's or the history's
-    metadata. `accepted`: the server confirmed a run, whose id may be unknown. `others_pending`: interrupts other than
-    ours are listed. `thread_status` is None where the thread is gone.
+    `sent_args` are the final arguments of edits and `said` the reasons and answers as sent, by position. `task_error` is
+    the error on the way to our interrupt, `errors` every task's. `asks_only`: what listed it only asks and runs nothing,
+    so that an error there is one of the answer; `asks_again`: it holds an answer already. `mark_seen`: our mark in the state's or the history's metadata.
+    `accepted`: the server confirmed a run, whose id may be unknown. `others_pending`: interrupts other than ours are
+    listed; `unfinished`: the thread names what comes next. `thread_status` is None where the thread is gone.
+
+    `siblings` are other dispatches of ours on the thread, and `asked_by` the run that raised the interrupt: neither can
+    have answered it. `wrote`: whether a run of ours wrote a checkpoint, None where the history does not tell. `beside`:
+    other runs that went on from the checkpoint at which the interrupt waited. `raced_before`: an earlier look found one.
     """
 
     dispatch: str
@@ -50,10 +56,20 @@ class Observation:
     thread_status: str | None
     runs: tuple[RunRow, ...]
     sent_args: tuple[str | None, ...] = ()
+    said: tuple[str | None, ...] = ()
+    errors: tuple[str, ...] = ()
+    asks_only: bool = False
+    asks_again: bool = False
     mark_seen: bool = False
     accepted: bool = False
     run_id: str | None = None
     others_pending: bool = False
+    unfinished: bool = False
+    siblings: frozenset[str] = frozenset()
+    asked_by: str | None = None
+    wrote: bool | None = None
+    beside: tuple[str, ...] = ()
+    raced_before: bool = False
 
     @property
     def ours(self) -> tuple[RunRow, ...]:
@@ -61,10 +77,15 @@ class Observation:
         return tuple(run for run in self.runs if run.dispatch == self.dispatch or run.run_id == self.run_id)
 
     @property
-    def foreign(self) -> tuple[RunRow, ...]:
-        """All other runs."""
+    def others(self) -> tuple[RunRow, ...]:
+        """All other runs, those of our answers to other interrupts too."""
         mine = {run.run_id for run in self.ours}
         return tuple(run for run in self.runs if run.run_id not in mine)
+
+    @property
+    def foreign(self) -> tuple[RunRow, ...]:
+        """Runs that somebody else may have answered this interrupt with."""
+        return tuple(run for run in self.others if run.dispatch not in self.siblings and run.run_id != self.asked_by)
 
     @property
     def carried(self) -> bool:

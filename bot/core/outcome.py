@@ -60,16 +60,17 @@ def call_results(
     """The result of each call, None where none is visible (also where the call's id is not known).
 
     `edited` is the state's `hitl_edited_tool_calls`, None where the state has no such key; it covers the thread's
-    last decided turn only. The newest message counts if an id has several.
+    last decided turn only. The newest message counts if an id has several, and none from before the call was made: some
+    agents count their ids anew in each turn.
     """
-    found = {call_id: message for message in messages if (call_id := _answers(message)) is not None}
+    found = _answers_to(messages)
     return tuple(_result(found.get(call_id), call_id, edited) if call_id else None for call_id in tool_call_ids)
 
 
 def answer_text(messages: Iterable[Any], tool_call_id: str | None) -> str | None:
     """All of what stands as a call's result, however long; None where no message answers the call."""
-    found = [message for message in messages if tool_call_id and _answers(message) == tool_call_id]
-    return content_text(found[-1].get("content")) if found else None
+    found = _answers_to(messages).get(tool_call_id) if tool_call_id else None
+    return None if found is None else content_text(found.get("content"))
 
 
 def own_words(text: str) -> str:
@@ -82,6 +83,27 @@ def own_words(text: str) -> str:
 def is_whole(text: str) -> bool:
     """Whether a result that is kept is all of it; a tool that ends its own words as a cut one ends is only read again."""
     return CUT.search(text) is None
+
+
+def _answers_to(messages: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """The newest message under each call's id that stands after the call itself."""
+    found: dict[str, dict[str, Any]] = {}
+    for message in messages:
+        if _is_ai(message):
+            for call in _calls_in(message):
+                found.pop(_text(call.get("id")) or "", None)
+        elif (call_id := _answers(message)) is not None:
+            found[call_id] = message
+    return found
+
+
+def _is_ai(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("type") in ("ai", "AIMessageChunk")
+
+
+def _calls_in(message: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = message.get("tool_calls")
+    return [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
 
 
 def _answers(message: Any) -> str | None:
@@ -140,21 +162,43 @@ def _bounded(text: str) -> str:
     return text if left_out <= 0 else f"{text[:MAX_TEXT]}… ({left_out} more characters)"
 
 
-def bears_out(result: CallResult, decision: DecisionType, final_args: str | None) -> bool:
-    """Whether this result is what the decision asked for; if not, somebody else's answer counted.
+def explained(
+    result: CallResult, decision: DecisionType, *, final_args: str | None = None, said: str | None = None
+) -> Outcome | None:
+    """The outcome, if this result is what the decision sent asks for; None if it is not, or cannot be told.
 
-    An approve counts as overruled only by the state's word, never by a notice in the text, which a tool could print.
+    `said` is the reason or the answer as it was sent. LangChain before 1.5.2 writes an answer as a plain success, and
+    before 1.4 a reason as the whole of an error, both without a marker, so the words that were sent tell. An approval
+    counts as overruled only by the state's word, never by a notice in the text, which a tool could print.
     """
     ran = result.outcome in (Outcome.EXECUTED, Outcome.FAILED)
+    own = said is not None and result.text == _bounded(said)
     match decision:
         case DecisionType.APPROVE:
-            return ran and not result.edited
+            return result.outcome if ran and not result.edited and not result.says_rejected else None
         case DecisionType.EDIT:
             replaced = result.edited is not False or result.noticed
-            return ran and replaced and _same_values(result.edited_args, final_args)
+            fits = ran and replaced and _same_values(result.edited_args, final_args) and not result.says_rejected
+            return result.outcome if fits else None
         case DecisionType.REJECT:
-            return result.outcome is Outcome.REJECTED or result.says_rejected
-    return result.outcome is Outcome.ANSWERED
+            theirs = result.outcome is Outcome.FAILED and (own or result.says_rejected)
+            return Outcome.REJECTED if result.outcome is Outcome.REJECTED or theirs else None
+    plain = result.outcome is Outcome.EXECUTED and own
+    return Outcome.ANSWERED if result.outcome is Outcome.ANSWERED or plain else None
+
+
+def unopposed(result: CallResult, decision: DecisionType, *, final_args: str | None = None) -> Outcome:
+    """The outcome of a call whose result our answer does not explain, though it was the only one that there was.
+
+    A tool that asks for itself (`interrupt()`) writes what it likes once it is answered. An error after a rejection is
+    the rejection; a plain result after an approval says that it ran. What is left was taken, and nobody can say more.
+    """
+    if decision is DecisionType.REJECT and result.outcome is Outcome.FAILED:
+        return Outcome.REJECTED
+    to_run = decision in (DecisionType.APPROVE, DecisionType.EDIT)
+    ran = result.outcome in (Outcome.EXECUTED, Outcome.FAILED)
+    other = result.edited if decision is DecisionType.APPROVE else not _same_values(result.edited_args, final_args)
+    return result.outcome if to_run and ran and not other else Outcome.TAKEN
 
 
 def _same_values(seen: str | None, sent: str | None) -> bool:
@@ -168,7 +212,8 @@ def tool_call_ids(messages: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> 
     """The id of each proposed call `(tool, args)`, args as source text, as a tree, or None to match by name alone.
 
     An interrupt carries no ids and leaves ungated calls out, so its calls are a subsequence of the last AI message's.
-    A position whose match is not the only possible one stays None: another call's result is worse than none.
+    A position whose match is not the only possible one stays None, and so does an id that several calls of the message
+    bear: another call's result is worse than none.
     """
     proposed = _last_calls(messages)
     wanted = [(name, _comparable(args)) for name, args in calls]
@@ -178,19 +223,20 @@ def tool_call_ids(messages: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> 
         return (None,) * len(calls)
     last = len(proposed) - 1
     pairs = zip(forward, (last - index for index in reversed(backward)), strict=True)
-    return tuple(proposed[first][2] if first == other else None for first, other in pairs)
+    found = (proposed[first][2] if first == other else None for first, other in pairs)
+    return tuple(call_id if is_only_one(messages, call_id) else None for call_id in found)
+
+
+def is_only_one(messages: Sequence[Any], call_id: str | None) -> bool:
+    """Whether no other call of the last AI message bears this id; an agent is not bound to make them unique."""
+    return [one for _, _, one in _last_calls(messages)].count(call_id) <= 1
 
 
 def _last_calls(messages: Sequence[Any]) -> list[tuple[str, bytes | None, str | None]]:
     """Name, comparable arguments and id of each call in the last AI message."""
-    for message in reversed(messages):
-        if isinstance(message, dict) and message.get("type") in ("ai", "AIMessageChunk"):
-            listed = message.get("tool_calls")
-            calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
-            return [
-                (_text(call.get("name")) or "", _comparable(call.get("args")), _text(call.get("id"))) for call in calls
-            ]
-    return []
+    last: dict[str, Any] = next((message for message in reversed(messages) if _is_ai(message)), {})
+    calls = _calls_in(last)
+    return [(_text(call.get("name")) or "", _comparable(call.get("args")), _text(call.get("id"))) for call in calls]
 
 
 def _text(value: Any) -> str | None:

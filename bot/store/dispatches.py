@@ -38,7 +38,7 @@ __all__ = [
     "unknown_due",
 ]
 
-UNKNOWN_ALARM = "unknown"
+UNKNOWN_ALARM, RAISED_ALARM = "unknown", "raised"
 _OPEN_AGAIN = frozenset({ReviewState.DECIDED, ReviewState.OPEN, ReviewState.EXPIRED})
 _NOTHING: Mapping[int, tuple[Outcome, str | None]] = MappingProxyType({})
 
@@ -166,12 +166,12 @@ def _told(outcomes: Mapping[int, tuple[Outcome, str | None]]) -> dict[str, str]:
 
 
 async def raise_alarm(tx: Tx, claim: Claim, *, alarm: str, runs: Sequence[str] = ()) -> bool:
-    """Mark a dispatch for an operator's eyes ("unknown", "possibly_twice", "raced"); True only the first time.
+    """Mark a dispatch for an operator's eyes ("unknown", "raised", "possibly_twice", "raced"); True only the first time.
 
-    What was unknown may turn out to have run twice: that is news, and the only alarm that follows another.
+    What was unknown, or failed, may turn out to have run twice: that is news, and the only alarm that follows another.
     """
-    none = dispatches.c.alarm.is_(None)
-    fresh = none if alarm == UNKNOWN_ALARM else or_(none, dispatches.c.alarm == UNKNOWN_ALARM)
+    none, asked = dispatches.c.alarm.is_(None), (UNKNOWN_ALARM, RAISED_ALARM)
+    fresh = none if alarm in asked else or_(none, dispatches.c.alarm.in_(asked))
     here = and_(dispatches.c.id == claim.dispatch_id, fresh)
     changed = await tx.conn.execute(update(dispatches).where(here).values(alarm=alarm, alarmed_at=tx.now))
     if changed.rowcount != 1:

@@ -116,6 +116,24 @@ async def left_behind(tx: Tx, review: Review) -> int:
     return len(found) if len(moved) == len(found) else 0
 
 
+async def asked_again(tx: Tx, review: Review, *, since: int) -> int:
+    """How many reviews this very interrupt has had, if the answer to the last was over before `since`; else 0.
+
+    What is still listed then is a new question: LangGraph before 1.2 gives each question of a task one id.
+    """
+    here = and_(
+        reviews.c.server_url == review.target.url,
+        reviews.c.thread_id == review.thread_id,
+        reviews.c.interrupt_id == review.interrupt_id,
+        reviews.c.content_hash == review.content_hash,
+    )
+    columns = select(reviews.c.generation, reviews.c.state, reviews.c.settled_at).where(here)
+    found = (await tx.conn.execute(columns.order_by(reviews.c.generation))).all()
+    if not found or found[-1].state != ReviewState.RESUMED.value or found[-1].settled_at >= since:
+        return 0
+    return len(found)
+
+
 async def reviews_on_thread(tx: Tx, *, url: str, thread_id: str) -> list[Review]:
     """What is not settled yet on one thread, of whichever tenant."""
     return await _load(tx, text(LIVE_REVIEW), reviews.c.server_url == url, reviews.c.thread_id == thread_id)

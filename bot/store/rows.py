@@ -86,6 +86,8 @@ def review_row(review: Review) -> dict[str, Any]:
         "response_schema": review.response_schema,
         "problem": review.problem,
         "version": review.version,
+        "asked_by": review.asked_by,
+        "checkpoint_ns": review.checkpoint_ns,
     }
 
 
@@ -113,6 +115,8 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         actions=tuple(actions),
         erased_at=row.erased_at,
         renamed=row.renamed,
+        asked_by=row.asked_by,
+        checkpoint_ns=row.checkpoint_ns,
     )
 
 

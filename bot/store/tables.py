@@ -41,7 +41,8 @@ reviews = Table(
     *times("opened_at"),
     *times("delivered_at decide_by settled_at erased_at", null=True),
     *texts("response_schema", null=True),
-    *literals("problem"),
+    *literals("problem checkpoint_ns"),
+    *literals("asked_by", null=True),
     *numbers("version policy_version"),
     *times("next_try_at"),
     UniqueConstraint(
@@ -163,14 +164,15 @@ lookbacks = Table(
     Index("ix_lookbacks_at", "look_at"),
 )
 
-# What is known of one attempt of a dispatch: an assistant of its own, or that no copy of it can run.
+# What is known of one attempt of a dispatch: an assistant of its own, that the server refused it, or that no copy of it
+# can run.
 attempts = Table(
     "attempts",
     metadata,
     Column("dispatch_id", Text, ForeignKey("dispatches.id"), primary_key=True),
     Column("attempt", Integer, primary_key=True, autoincrement=False),
     *texts("assistant_id", null=True),
-    *flags("dead"),
+    *flags("dead refused"),
 )
 
 messages = Table(

@@ -9,16 +9,18 @@ worker can carry on from. This module must not decide who may decide.
 from __future__ import annotations
 
 import asyncio
+from types import MappingProxyType
 
 import structlog
 
 from bot.agent.client import AgentClient, Look
 from bot.agent.resume import Accepted, Resume, commands_body, resume_body, send
-from bot.core.judge import Verdict, VerdictKind
+from bot.core.judge import RAISED_ALARM, Verdict, VerdictKind
 from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError, AgentRejected, AgentUnreachable, OutcomeUnknown
 from bot.store.dispatches import Claim
+from bot.work.alarms import Alarm
 from bot.work.endings import ENDINGS, UNDER_WAY, UNSENT_ENDINGS, outcomes_of, why_of
 from bot.work.fence import FENCE, NEVER, fenced, put_up, resend_of, take_down
 from bot.work.hold import Bench, Hold, LeaseLost
@@ -33,6 +35,8 @@ MOST_ATTEMPTS = 5
 AFTER_ARMING_MS = 500
 # A request that is armed within its lease is waited for no longer than this after it (`Doorway`'s limits, rounded up).
 LINGERS_MS = 20_000
+# What the server's no tells about itself; nothing of what it refused has run.
+REFUSALS = MappingProxyType({401: "agent_forbids", 403: "agent_forbids", 404: "agent_gone"})
 PAUSES_S = (0.25, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -109,7 +113,7 @@ class Attempt:
         except AgentUnreachable as exc:
             await self._not_sent(exc)
         except AgentRejected as exc:
-            await self._not_taken("agent_refused", 1_000, exc)
+            await self._refused(exc)
         except OutcomeUnknown as exc:
             log.warning("The answer's outcome is not known yet.", action="ambiguous", review=review.id, fault=str(exc))
             await self.settle()
@@ -159,19 +163,25 @@ class Attempt:
         else:
             await self._wait("agent_unreachable", 5_000, fault)
 
-    async def _not_taken(self, why: str, delay_ms: int, fault: AgentRejected | None = None) -> None:
-        """This attempt was not taken; so many of them are a riddle for an operator."""
-        if fault is not None:
-            await self._refused(fault)
-        if self._hold.claim.attempt >= MOST_ATTEMPTS:
+    async def _refused(self, fault: AgentRejected) -> None:
+        """The server said no, so nothing ran: it waits, ever longer, for what a person must mend first.
+
+        A 409 proves less: where an earlier attempt got lost, it may say that a copy of that was let through.
+        """
+        log.warning("An attempt was refused.", action="not_taken", review=self._review.id, fault=str(fault))
+        tally = await self._hold.refused(dead=fault.status != 409)
+        if fault.status == 409 and tally.lost and self._hold.claim.attempt >= MOST_ATTEMPTS:
             await self._hold.close(ReviewState.UNKNOWN, "too_many_attempts", {})
             return
-        await self._hold.again(why, delay_ms)
+        first = 1_000 if fault.status == 409 else 4_000
+        await self._hold.again(REFUSALS.get(fault.status, "agent_refused"), min(first << tally.refused - 1, 60_000))
 
-    async def _refused(self, fault: AgentRejected) -> None:
-        log.warning("An attempt was refused.", action="not_taken", review=self._review.id, fault=str(fault))
-        if fault.status != 409:  # that may say that another copy of it was let through
-            await self._hold.bury()
+    async def _not_taken(self) -> None:
+        """This attempt got lost on its way, and nobody refused it; so many of them are a riddle for an operator."""
+        if (await self._hold.tally()).lost >= MOST_ATTEMPTS:
+            await self._hold.close(ReviewState.UNKNOWN, "too_many_attempts", {})
+            return
+        await self._hold.again("not_taken", int(self._bench.jitter() * 100))
 
     # -- it may have left us
 
@@ -222,7 +232,7 @@ class Attempt:
             return True
         if fence is not None and not await self._closed_off(fence):
             return False
-        await self._not_taken("not_taken", int(self._bench.jitter() * 100))
+        await self._not_taken()
         return True
 
     async def _closed_off(self, fence: str) -> bool:
@@ -273,6 +283,8 @@ class Attempt:
 
     async def _conclude(self, verdict: Verdict) -> None:
         state, why = ENDINGS[verdict.kind]
+        if verdict.kind is VerdictKind.RAISED:
+            await self._hold.alarm(Alarm(RAISED_ALARM))
         outcomes = outcomes_of(verdict, self._sight.results, expiry=self._hold.claim.expiry)
         await self._hold.close(state, why_of(verdict, why), outcomes)
 

@@ -13,6 +13,7 @@ from bot.core.outcome import CallResult
 ENDINGS = MappingProxyType(
     {
         VerdictKind.DONE: (ReviewState.RESUMED, ""),
+        VerdictKind.UNOPPOSED: (ReviewState.RESUMED, ""),
         VerdictKind.TAKEN_NO_RESULT: (ReviewState.RESUMED, ""),
         VerdictKind.LOST_RACE: (ReviewState.SUPERSEDED, "answered_elsewhere"),
         VerdictKind.ELSEWHERE: (ReviewState.SUPERSEDED, "answered_elsewhere"),

@@ -123,6 +123,19 @@ class Hold:
         async with self.bench.store.begin() as tx:
             await attempts.note_dead(tx, self.claim)
 
+    async def refused(self, *, dead: bool) -> attempts.Tally:
+        """The server refused the last attempt; `dead` where no other copy of it can have been let through."""
+        async with self.bench.store.begin() as tx:
+            await attempts.note_refused(tx, self.claim)
+            if dead:
+                await attempts.note_dead(tx, self.claim)
+            return await attempts.tally(tx, self.claim)
+
+    async def tally(self) -> attempts.Tally:
+        """How the attempts so far ended."""
+        async with self.bench.store.read() as tx:
+            return await attempts.tally(tx, self.claim)
+
     async def again(self, why: str, delay_ms: int) -> None:
         """The attempt was not taken: the next one looks before anything else."""
         async with self.bench.store.begin() as tx:

@@ -1,27 +1,116 @@
-"""From what was read to what is judged: one look at a thread as an `Observation` of one dispatch.
+"""One look at a thread on behalf of one dispatch: what is read, and what the judge is given of it.
 
-Kept apart from reading and from judging so that both stay testable by themselves.
+State is not always enough: who answered stands in the history where a result surprises, and what a sub-agent's tool
+answered stands in the history of its own checkpoints, which the thread's state does not show. Both are read only where
+they are needed. Nothing here concludes, sends or stores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from bot.agent.client import Look
+from bot.agent.client import HISTORY_LIMIT, AgentClient, Look
 from bot.agent.wire import HistoryEntry, PendingInterrupt, ThreadState
+from bot.core.decision import said_of
 from bot.core.digest import content_hash
-from bot.core.judge import Observation
+from bot.core.judge import Observation, Verdict, VerdictKind, judge
 from bot.core.model import DecisionType, Review
-from bot.core.outcome import CallResult, call_results
+from bot.core.observation import RunRow
+from bot.core.outcome import CallResult, call_results, tool_call_ids
+from bot.errors import AgentError
+from bot.store import lookbacks
 from bot.store.dispatches import Claim
+from bot.store.engine import Store
+
+# A result is there, and who answered is not plain from runs and state.
+WHOSE = frozenset({VerdictKind.UNOPPOSED, VerdictKind.LOST_RACE, VerdictKind.ELSEWHERE})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read, each call's result, and what that proves."""
+
+    look: Look
+    results: tuple[CallResult | None, ...]
+    verdict: Verdict
+
+
+async def see(store: Store, client: AgentClient, review: Review, claim: Claim, *, raced_before: bool = False) -> Seen:
+    """Look at the thread in full. Raises `AgentError`."""
+    look = await client.look(review.thread_id)
+    siblings = await _siblings(store, claim, look.runs)
+    seen = replace(observe(review, claim, look), siblings=siblings, raced_before=raced_before)
+    over = seen.carried and not any(run.active for run in seen.ours)
+    if over and review.checkpoint_ns and not seen.answered:
+        seen = _with_branch(seen, review, claim, await _branch(client, review))
+    verdict = judge(seen)
+    if verdict.kind in WHOSE:
+        seen = _with_history(seen, claim, await client.history(review.thread_id))
+        verdict = judge(seen)
+    return Seen(look, seen.results, verdict)
+
+
+async def _siblings(store: Store, claim: Claim, runs: Sequence[RunRow]) -> frozenset[str]:
+    """Which of the runs' marks are other dispatches of ours: they answer other interrupts, one after the other."""
+    marks = {run.dispatch for run in runs if run.dispatch and run.dispatch != claim.dispatch_id}
+    if not marks:
+        return frozenset()
+    async with store.read() as tx:
+        return await lookbacks.known_dispatches(tx, marks)
+
+
+async def _branch(client: AgentClient, review: Review) -> tuple[HistoryEntry, ...]:
+    """The checkpoints of what asked, none where it keeps none of its own or the server cannot show them."""
+    try:
+        return await client.history(review.thread_id, namespace=review.checkpoint_ns)
+    except AgentError:
+        return ()
+
+
+def _with_branch(seen: Observation, review: Review, claim: Claim, branch: Sequence[HistoryEntry]) -> Observation:
+    """What the branch's own checkpoints add: results, and whether ours came past the step that asks."""
+    ours = [at for at, entry in enumerate(branch) if _is_ours(entry, claim)]
+    if not ours:
+        return seen
+    ids = [action.tool_call_id for action in review.actions]
+    waiting = branch[ours[-1] + 1 : ours[-1] + 2]  # as it was when it asked
+    if waiting and not all(ids):
+        found = tool_call_ids(waiting[0].messages, [(action.tool, action.args) for action in review.actions])
+        ids = [known or matched for known, matched in zip(ids, found, strict=True)]
+    newest = branch[0]
+    told = call_results(newest.messages, ids, edited=newest.edited_tool_calls)
+    results = tuple(known or within for known, within in zip(seen.results, told, strict=True))
+    return replace(seen, results=results, wrote=True)
+
+
+def _with_history(seen: Observation, claim: Claim, history: Sequence[HistoryEntry]) -> Observation:
+    """Who went on from the checkpoint at which the interrupt waited."""
+    ours = [entry for entry in history if _is_ours(entry, claim)]
+    if not ours:
+        wrote = False if history and _reaches_back(history, seen.ours) else seen.wrote
+        return replace(seen, wrote=wrote)
+    waited_at = ours[-1].parent_id
+    foreign = {run.run_id for run in seen.foreign}
+    beside = (entry.run_id for entry in history if entry.parent_id == waited_at and entry.run_id in foreign)
+    theirs = tuple(dict.fromkeys(run_id for run_id in beside if run_id and waited_at))
+    return replace(seen, wrote=True, mark_seen=True, beside=theirs)
+
+
+def _is_ours(entry: HistoryEntry, claim: Claim) -> bool:
+    return entry.dispatch == claim.dispatch_id or (claim.run_id is not None and entry.run_id == claim.run_id)
+
+
+def _reaches_back(history: Sequence[HistoryEntry], ours: Sequence[RunRow]) -> bool:
+    """Whether all that ours wrote would be in it: it is whole, or goes back to before ours began."""
+    return len(history) < HISTORY_LIMIT or any(history[-1].at < run.created_at for run in ours)
 
 
 def find_interrupt(review: Review, state: ThreadState | None) -> tuple[PendingInterrupt | None, bool]:
-    """The review's interrupt as the state lists it, and whether it still says what it said."""
+    """The review's interrupt as the state lists it, and whether it still says what it said, to one task alone."""
     listed = [one for one in state.pending if one.id == review.interrupt_id] if state else []
     same = [one for one in listed if _hash(one) == review.content_hash]
-    return next(iter([*same, *listed]), None), bool(same) and len(listed) == 1
+    return next(iter([*same, *listed]), None), bool(same) and len(listed) == 1 and not same[0].shared
 
 
 def _hash(one: PendingInterrupt) -> str:
@@ -41,12 +130,11 @@ def results_of(review: Review, state: ThreadState | None) -> tuple[CallResult | 
     return call_results(state.all_messages, ids, edited=state.edited_tool_calls)
 
 
-def observe(review: Review, claim: Claim, look: Look, history: Sequence[HistoryEntry] = ()) -> Observation:
-    """A full look: state, thread and runs."""
+def observe(review: Review, claim: Claim, look: Look) -> Observation:
+    """State, thread and runs."""
     base = observe_state(review, claim, look.state)
-    mark_seen = base.mark_seen or any(entry.dispatch == claim.dispatch_id for entry in history)
     status = look.thread.status if look.thread else None
-    return replace(base, thread_status=status, runs=look.runs, mark_seen=mark_seen)
+    return replace(base, thread_status=status, runs=look.runs)
 
 
 def observe_state(review: Review, claim: Claim, state: ThreadState | None) -> Observation:
@@ -64,8 +152,14 @@ def observe_state(review: Review, claim: Claim, state: ThreadState | None) -> Ob
         thread_status=None,
         runs=(),
         sent_args=tuple(decision.final_args if decision else None for decision in decided),
+        said=tuple(said_of(decision) for decision in decided),
+        errors=state.errors if state else (),
+        asks_only=one is not None and one.answer_refused,
+        asks_again=one is not None and one.answered,
         mark_seen=state is not None and state.dispatch == claim.dispatch_id,
         accepted=claim.state == "accepted",
         run_id=claim.run_id,
         others_pending=state is not None and any(other.id != review.interrupt_id for other in state.pending),
+        unfinished=state is not None and bool(state.next),
+        asked_by=review.asked_by,
     )

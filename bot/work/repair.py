@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.client import AgentClient, Look
+from bot.agent.pending import REVIEW_NODE
 from bot.agent.pool import Agents
 from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
@@ -19,8 +20,6 @@ from bot.store import audit, decisions
 from bot.store.engine import Store
 from bot.work.looking import results_of
 from bot.work.recheck import moved
-
-REVIEW_NODE = "HumanInTheLoopMiddleware.after_model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,8 @@ class Requests:
             settled = await settle(tx, review, made)
         if settled is None:
             return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
+        # What the thread lists by now may be a new question.
+        self.hands.repairer.hint(review.tenant, review.target.identity, review.thread_id)
         return Told(True, _settled_as(settled))
 
     async def _looked(self, review: Review, asked: dict[str, Any], *, actor: str) -> Told:

@@ -15,7 +15,7 @@ from bot.core.outcome import CallResult
 from bot.errors import AgentError, AgentUnreachable
 from bot.work.alarms import Alarm
 from bot.work.hold import Hold
-from bot.work.looking import observe, observe_state, results_of
+from bot.work.looking import observe_state, see
 
 log = structlog.get_logger("placet")
 
@@ -33,26 +33,18 @@ class Sight:
         """One full look, judged; None when the server cannot be read now."""
         await self._hold.renew()
         try:
-            look = await self._client.look(self._review.thread_id)
-            history = await self._client.history(self._review.thread_id) if self._needs_history(look) else ()
+            seen = await see(self._hold.bench.store, self._client, self._review, self._hold.claim)
         except AgentError as exc:
             self.last = None
             log.warning(
                 "The agent server cannot be read.", action="agent_fault", review=self._review.id, fault=str(exc)
             )
             return None
-        self.last = look
-        self.results = results_of(self._review, look.state)
-        verdict = judge(observe(self._review, self._hold.claim, look, history))
+        self.last, self.results, verdict = seen.look, seen.results, seen.verdict
         if verdict.alarms and self._alarmed != verdict.alarms:
             self._alarmed = verdict.alarms
             await self._hold.alarm(Alarm.of(verdict))
         return verdict
-
-    def _needs_history(self, look: Look) -> bool:
-        """Runs carry the mark; history is read only where a result stands without any run of ours."""
-        ours = any(run.dispatch == self._hold.claim.dispatch_id for run in look.runs)
-        return not ours and all(result is not None for result in results_of(self._review, look.state))
 
     async def quick(self) -> Verdict | None:
         """One read of the state: enough when every call has the result that we sent for, and for nothing else.
@@ -63,10 +55,11 @@ class Sight:
             state = await self._client.state(self._review.thread_id)
         except AgentError:
             return None
-        verdict = judge(observe_state(self._review, self._hold.claim, state))
+        observed = observe_state(self._review, self._hold.claim, state)
+        verdict = judge(observed)
         if verdict.kind is not VerdictKind.DONE:
             return None
-        self.results = results_of(self._review, state)
+        self.results = observed.results
         return verdict
 
     async def firm(self) -> Verdict | None:

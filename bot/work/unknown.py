@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.agent.pool import Agents
-from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind, judge
+from bot.core.judge import SECOND_LOOK, Verdict, VerdictKind
 from bot.core.model import Outcome, Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentError
@@ -25,7 +25,7 @@ from bot.store.lookbacks import look_back
 from bot.store.settling import Settlement, settle
 from bot.work.alarms import Alarm, raise_once
 from bot.work.endings import ENDINGS, why_of
-from bot.work.looking import observe, results_of
+from bot.work.looking import see
 from bot.work.sent import as_sent
 
 log = structlog.get_logger("placet")
@@ -91,17 +91,10 @@ class Unknowns:
     async def _glance(
         self, review: Review, claim: Claim, tenant: TenantPolicy
     ) -> tuple[Verdict, tuple[str | None, ...]]:
-        client = self.agents.client(review.target, tenant)
-        review = as_sent(review, claim)
-        look = await client.look(review.thread_id)
-        results = results_of(review, look.state)
-        ours = any(run.dispatch == claim.dispatch_id for run in look.runs)
-        told = all(result is not None for result in results)
-        history = await client.history(review.thread_id) if told and not ours else ()
         # The dispatch is closed; what matters here is whether the server ever named a run of ours.
         taken = replace(claim, state="accepted") if claim.run_id else claim
-        texts = tuple(result.text if result else None for result in results)
-        return judge(observe(review, taken, look, history)), texts
+        seen = await see(self.store, self.agents.client(review.target, tenant), as_sent(review, claim), taken)
+        return seen.verdict, tuple(result.text if result else None for result in seen.results)
 
     async def _settled(self, review: Review, made: Settlement, claim: Claim) -> bool:
         async with self.store.begin() as tx:

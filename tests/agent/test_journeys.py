@@ -84,6 +84,8 @@ class Asked:
             task_error=listed[0].task_error if listed else None,
             thread_status=look.thread.status if look.thread else None,
             runs=look.runs,
+            errors=state.errors if state else (),
+            asks_only=bool(listed) and listed[0].answer_refused,
             mark_seen=state is not None and state.dispatch == self.dispatch,
             others_pending=state is not None and any(one.id != self.interrupt.id for one in state.pending),
             **more,
@@ -214,7 +216,7 @@ async def test_an_edit_is_seen_as_an_edit_with_its_own_arguments(here: Bench) ->
     await dispatch(here, asked, answers({"type": "edit", "edited_action": {"name": "disable_user", "args": final}}))
 
     assert (await settled(here, asked, EDIT, sent_args=(dump(final),))).kind is VerdictKind.DONE
-    assert (await settled(here, asked, EDIT, sent_args=('{"user_id":"u_2"}',))).kind is VerdictKind.LOST_RACE
+    assert (await settled(here, asked, EDIT, sent_args=('{"user_id":"u_2"}',))).kind is VerdictKind.UNOPPOSED
 
 
 @pytest.mark.asyncio

@@ -225,10 +225,11 @@ def test_a_thread_needs_nothing_but_its_id() -> None:
 
 
 def test_a_history_tells_who_wrote_each_checkpoint() -> None:
-    entry = state(metadata={"run_id": "run-2", **MARK}, created_at="2026", next=["tools"])
+    entry = state(metadata={"run_id": "run-2", **MARK}, created_at="2026-11-30T09:20:44Z", next=["tools"])
     (one,) = wire.history_entries(rows(entry))
 
-    assert one == wire.HistoryEntry("cp-2", "cp-1", "2026", "run-2", "d_1", 2, ("tools",))
+    assert (one.checkpoint_id, one.parent_id, one.at, one.run_id) == ("cp-2", "cp-1", 1_796_030_444_000, "run-2")
+    assert (one.dispatch, one.attempt, one.next) == ("d_1", 2, ("tools",))
 
 
 def test_a_history_entry_without_a_checkpoint_is_unreadable() -> None:

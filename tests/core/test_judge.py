@@ -24,6 +24,7 @@ T0 = 1_796_030_444_000
 EXECUTED = CallResult(Outcome.EXECUTED, "disabled u_4821")
 REJECTED = CallResult(Outcome.REJECTED, "User rejected it")
 FAILED = CallResult(Outcome.FAILED, "Error invoking tool")
+BOOM = "RuntimeError('had its effect and failed')"
 
 
 def ours(status: str = "success", at: int = 0, lasted: int | None = 80, run_id: str = "run-ours") -> RunRow:
@@ -61,10 +62,11 @@ def gone(**changes: Any) -> Observation:
 ROWS: dict[VerdictKind, Observation] = {
     VerdictKind.TAKEN: seen(runs=(ours("running"),), thread_status="busy"),
     VerdictKind.DONE: gone(runs=(ours(),), results=(EXECUTED,)),
-    VerdictKind.LOST_RACE: gone(runs=(ours(),), results=(REJECTED,)),
+    VerdictKind.UNOPPOSED: gone(runs=(ours(),), results=(REJECTED,)),
+    VerdictKind.LOST_RACE: gone(runs=(ours(), theirs(at=3)), results=(REJECTED,)),
     VerdictKind.ELSEWHERE: gone(results=(REJECTED,), runs=(theirs(at=0),)),
     VerdictKind.POISONED: seen(task_error="ValueError('no')", thread_status="error"),
-    VerdictKind.RAISED: gone(runs=(ours("error"),), thread_status="error"),
+    VerdictKind.RAISED: gone(runs=(ours("error"),), thread_status="error", errors=(BOOM,)),
     VerdictKind.TAKEN_NO_RESULT: gone(runs=(ours("success"),)),
     VerdictKind.CUT_OFF: gone(runs=(ours("interrupted"),)),
     VerdictKind.STUCK: seen(thread_status="busy"),
@@ -127,25 +129,86 @@ def test_a_result_is_believed_though_the_run_failed_later_on() -> None:
 
 
 @pytest.mark.parametrize(("sent", "result"), [(APPROVE, REJECTED), (REJECT, EXECUTED), (RESPOND, EXECUTED)])
-def test_another_answer_than_ours_under_our_mark_is_a_lost_race(sent: DecisionType, result: CallResult) -> None:
-    verdict = judge(gone(sent=(sent,), results=(result,), runs=(ours(),)))
+def test_another_answer_than_ours_is_a_lost_race_where_a_run_of_somebody_elses_took_part(
+    sent: DecisionType, result: CallResult
+) -> None:
+    proposed = theirs("interrupted", at=-60_000, run_id="run-proposer")
+    evidence: list[dict[str, Any]] = [
+        {"runs": (ours(), theirs(at=3))},
+        {"runs": (ours(), theirs(at=-3))},
+        {"runs": (ours(),), "beside": ("run-theirs",)},
+        # Theirs was over before ours began: ours was taken, and did nothing.
+        {"runs": (ours(), theirs(at=-5000), proposed), "wrote": False, "asked_by": "run-proposer"},
+    ]
+    for seen_too in evidence:
+        verdict = judge(gone(sent=(sent,), results=(result,), **seen_too))
+        assert (verdict.kind, verdict.outcomes) == (VerdictKind.LOST_RACE, (result.outcome,))
 
-    assert (verdict.kind, verdict.outcomes) == (VerdictKind.LOST_RACE, (result.outcome,))
+
+@pytest.mark.parametrize(
+    ("sent", "result", "outcome"),
+    [
+        (APPROVE, REJECTED, Outcome.TAKEN),
+        (REJECT, EXECUTED, Outcome.TAKEN),
+        (REJECT, FAILED, Outcome.REJECTED),
+        (RESPOND, EXECUTED, Outcome.TAKEN),
+    ],
+)
+@pytest.mark.parametrize(
+    "alone",
+    [
+        {},
+        {"runs": (ours(), theirs(at=-5000), theirs(at=5000, run_id="asked something else"))},
+        {"runs": (ours(), theirs(at=3)), "asked_by": "run-theirs"},
+        {"wrote": False},
+        {"wrote": True, "asked_by": "run-proposer"},
+    ],
+)
+def test_a_result_that_surprises_is_no_evidence_of_somebody_else(
+    sent: DecisionType, result: CallResult, outcome: Outcome, alone: dict[str, Any]
+) -> None:
+    verdict = judge(gone(**{"runs": (ours(),), "sent": (sent,), "results": (result,), **alone}))
+
+    assert (verdict.kind, verdict.outcomes) == (VerdictKind.UNOPPOSED, (outcome,))
 
 
-def test_an_edit_that_ran_with_other_arguments_is_a_lost_race() -> None:
+def test_runs_of_our_other_answers_are_nobody_elses() -> None:
+    other = RunRow("run-2", "success", T0 + 2, "d_2", 1, T0 + 90)
+    runs = (ours(), other)
+
+    known = judge(gone(sent=(REJECT,), results=(EXECUTED,), runs=runs, siblings=frozenset({"d_2"})))
+    forged = judge(gone(sent=(REJECT,), results=(EXECUTED,), runs=runs))
+
+    assert (known.kind, known.alarms) == (VerdictKind.UNOPPOSED, ())
+    assert (forged.kind, forged.alarms) == (VerdictKind.LOST_RACE, (POSSIBLY_TWICE, RACED_ALARM))
+
+
+def test_an_edit_that_ran_with_other_arguments_is_not_called_ours() -> None:
     ran = CallResult(Outcome.EXECUTED, "done", edited=True, edited_args='{"n":2}')
+    other = {"sent": (EDIT,), "sent_args": ('{"n":1}',), "results": (ran,)}
 
-    assert (
-        judge(gone(sent=(EDIT,), sent_args=('{"n":1}',), results=(ran,), runs=(ours(),))).kind is VerdictKind.LOST_RACE
-    )
-    assert judge(gone(sent=(EDIT,), sent_args=('{"n":2}',), results=(ran,), runs=(ours(),))).kind is VerdictKind.DONE
+    assert judge(gone(**other, runs=(ours(),))).outcomes == (Outcome.TAKEN,)
+    assert judge(gone(**other, runs=(ours(), theirs(at=2)))).kind is VerdictKind.LOST_RACE
+    assert judge(gone(**{**other, "sent_args": ('{"n":2}',)}, runs=(ours(),))).kind is VerdictKind.DONE
 
 
 def test_one_position_answered_otherwise_is_enough_for_a_lost_race() -> None:
-    verdict = judge(gone(sent=(APPROVE, APPROVE), results=(EXECUTED, REJECTED), runs=(ours(),)))
+    verdict = judge(gone(sent=(APPROVE, APPROVE), results=(EXECUTED, REJECTED), runs=(ours(), theirs(at=3))))
 
     assert verdict.kind is VerdictKind.LOST_RACE
+
+
+def test_one_position_that_surprises_does_not_drag_the_others_along() -> None:
+    verdict = judge(gone(sent=(APPROVE, RESPOND), results=(EXECUTED, EXECUTED), runs=(ours(),)))
+
+    assert verdict.outcomes == (Outcome.EXECUTED, Outcome.TAKEN)
+
+
+def test_what_was_said_tells_our_own_unmarked_answers() -> None:
+    words = CallResult(Outcome.FAILED, "no"), CallResult(Outcome.EXECUTED, "the second one")
+    verdict = judge(gone(sent=(REJECT, RESPOND), said=("no", "the second one"), results=words, runs=(ours(),)))
+
+    assert (verdict.kind, verdict.outcomes) == (VerdictKind.DONE, (Outcome.REJECTED, Outcome.ANSWERED))
 
 
 def test_results_without_any_trace_of_ours_were_answered_elsewhere() -> None:
@@ -167,10 +230,63 @@ def test_an_old_servers_rejection_is_a_rejection_where_we_sent_one() -> None:
 # -- no result
 
 
-def test_a_listed_interrupt_whose_task_carries_an_error_is_poisoned_also_by_our_own_run() -> None:
-    verdict = judge(seen(task_error="ValueError", runs=(ours("error"),), thread_status="error"))
+def errored(**changes: Any) -> Observation:
+    """Our run failed, and the interrupt is still listed with the error on its task."""
+    found = {"task_error": BOOM, "errors": (BOOM,), "runs": (ours("error"),), "thread_status": "error"}
+    return seen(**{**found, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"runs": ()},
+        {"asks_only": True},
+        {"sent": (REJECT,)},
+        {"sent": (RESPOND,)},
+        {"asks_only": True, "wrote": False},
+    ],
+)
+def test_an_error_of_the_answer_poisons_a_listed_interrupt(changes: dict[str, Any]) -> None:
+    verdict = judge(errored(**changes))
 
     assert (verdict.kind, verdict.outcomes) == (VerdictKind.POISONED, (None,))
+
+
+@pytest.mark.parametrize("sent", [APPROVE, EDIT])
+@pytest.mark.parametrize("changes", [{}, {"wrote": True, "asks_only": True}])
+def test_a_tool_that_raised_where_it_asked_is_failed_and_not_broken(
+    sent: DecisionType, changes: dict[str, Any]
+) -> None:
+    verdict = judge(errored(sent=(sent,), **changes))
+
+    assert (verdict.kind, verdict.outcomes) == (VerdictKind.RAISED, (Outcome.FAILED,))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "CancelledError()",
+        "asyncio.exceptions.CancelledError()",
+        "GraphRecursionError('Recursion limit of 25 reached')",
+        "Recursion limit of 25 reached without hitting a stop condition.",
+        "UserInterrupt('User interrupted the run')",
+    ],
+)
+@pytest.mark.parametrize("where", [errored, gone])
+def test_an_error_that_is_not_the_tools_leaves_it_unknown(where: Any, error: str) -> None:
+    listed = {"task_error": error} if where is errored else {}
+    verdict = judge(where(**{"runs": (ours("error"),), **listed, "errors": (error,)}))
+
+    assert (verdict.kind, verdict.outcomes) == (VerdictKind.CUT_OFF, (Outcome.UNKNOWN,))
+
+
+def test_a_run_that_failed_where_no_task_did_leaves_it_unknown() -> None:
+    assert judge(gone(runs=(ours("error"),), thread_status="error")).kind is VerdictKind.CUT_OFF
+    assert judge(seen(runs=(ours("error"),), thread_status="error")).kind is VerdictKind.CUT_OFF
+
+
+def test_an_accepted_answer_whose_run_is_not_listed_is_never_called_poisoned() -> None:
+    assert judge(errored(runs=(), accepted=True)).kind is VerdictKind.CUT_OFF
 
 
 def test_our_run_that_failed_leaves_its_one_call_failed() -> None:
@@ -178,15 +294,15 @@ def test_our_run_that_failed_leaves_its_one_call_failed() -> None:
 
 
 def test_which_of_several_calls_failed_is_not_guessed() -> None:
-    both = judge(gone(sent=(APPROVE, APPROVE), results=(None, None), runs=(ours("error"),)))
-    one = judge(gone(sent=(APPROVE, REJECT), results=(None, REJECTED), runs=(ours("error"),)))
+    both = judge(gone(sent=(APPROVE, APPROVE), results=(None, None), runs=(ours("error"),), errors=(BOOM,)))
+    one = judge(gone(sent=(APPROVE, REJECT), results=(None, REJECTED), runs=(ours("error"),), errors=(BOOM,)))
 
     assert both.outcomes == (Outcome.UNKNOWN, Outcome.UNKNOWN)
     assert one.outcomes == (Outcome.FAILED, Outcome.REJECTED)
 
 
 def test_a_rejection_without_a_result_is_not_called_failed() -> None:
-    assert judge(gone(sent=(REJECT,), runs=(ours("error"),))).outcomes == (Outcome.UNKNOWN,)
+    assert judge(gone(sent=(REJECT,), runs=(ours("error"),), errors=(BOOM,))).outcomes == (Outcome.UNKNOWN,)
 
 
 @pytest.mark.parametrize("status", ["interrupted", "timeout", "cancelled", ""])
@@ -204,6 +320,24 @@ def test_what_was_accepted_is_never_absent_even_without_a_row(where: Any, known:
 
 def test_our_run_that_ended_while_the_call_still_waits_is_cut_off() -> None:
     assert judge(seen(runs=(ours("success"),))).kind is VerdictKind.CUT_OFF
+
+
+@pytest.mark.parametrize(("kind", "status"), [("langgraph", "success"), ("aegra", "interrupted"), ("aegra", "success")])
+@pytest.mark.parametrize("moved", [{"mark_seen": True}, {"wrote": True}, {"asks_again": True}])
+def test_a_question_that_is_listed_after_our_run_went_on_is_a_new_one(
+    kind: str, status: str, moved: dict[str, Any]
+) -> None:
+    verdict = judge(seen(kind=kind, runs=(ours(status),), **moved))
+
+    assert (verdict.kind, verdict.outcomes, verdict.alarms) == (VerdictKind.TAKEN_NO_RESULT, (Outcome.TAKEN,), ())
+
+
+@pytest.mark.parametrize("kind", ["aegra", "langgraph"])
+def test_a_run_that_stopped_before_the_work_was_taken(kind: str) -> None:
+    status = "interrupted" if kind == "aegra" else "success"
+    stopped = gone(kind=kind, runs=(ours(status),), thread_status="interrupted", unfinished=True)
+
+    assert (judge(stopped).kind, judge(stopped).outcomes) == (VerdictKind.TAKEN_NO_RESULT, (Outcome.TAKEN,))
 
 
 # -- taken without a result: a branch's messages are gone, or a node of the deployment's own

@@ -11,13 +11,14 @@ from bot.core.outcome import (
     MAX_TEXT,
     CallResult,
     answer_text,
-    bears_out,
     call_results,
     content_text,
+    explained,
     first_lines,
     is_whole,
     own_words,
     tool_call_ids,
+    unopposed,
 )
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType
@@ -181,7 +182,7 @@ def result(outcome: Outcome = Outcome.EXECUTED, **more: Any) -> CallResult:
     ],
 )
 def test_a_result_as_asked_for_bears_the_decision_out(decision: DecisionType, seen: CallResult) -> None:
-    assert bears_out(seen, decision, None)
+    assert explained(seen, decision) is not None
 
 
 @pytest.mark.parametrize(
@@ -195,12 +196,13 @@ def test_a_result_as_asked_for_bears_the_decision_out(decision: DecisionType, se
         (REJECT, result()),
         (REJECT, result(Outcome.FAILED)),
         (REJECT, result(Outcome.ANSWERED)),
+        (APPROVE, result(Outcome.FAILED, says_rejected=True)),
         (RESPOND, result()),
         (RESPOND, result(Outcome.REJECTED)),
     ],
 )
 def test_a_result_of_another_answer_does_not(decision: DecisionType, seen: CallResult) -> None:
-    assert not bears_out(seen, decision, None)
+    assert explained(seen, decision) is None
 
 
 @pytest.mark.parametrize(
@@ -216,10 +218,82 @@ def test_a_result_of_another_answer_does_not(decision: DecisionType, seen: CallR
     ],
 )
 def test_an_edit_is_borne_out_by_its_own_values_however_spelled(seen: str, sent: str, same: bool) -> None:
-    assert bears_out(result(edited=True, edited_args=seen), EDIT, sent) is same
+    assert (explained(result(edited=True, edited_args=seen), EDIT, final_args=sent) is not None) is same
+
+
+# What the middleware writes under a call's id when it was rejected or answered, by LangChain's version; the versions
+# before 1.5.2 set no marker. `SAID` is the reason or the answer as it was sent.
+SAID = "A human reviewer rejected this call and it was not executed. Their reason: no"
+STOCK = "User rejected the tool call for `x` with id c1"
+WRITTEN = [
+    ("1.0.0", REJECT, SAID, tool(content=SAID, status="error"), Outcome.REJECTED),
+    ("1.0.0", REJECT, None, tool(content=STOCK, status="error"), Outcome.REJECTED),
+    ("1.3.0", REJECT, SAID, tool(content=SAID, status="error"), Outcome.REJECTED),
+    ("1.3.0", RESPOND, "the second one", tool(content="the second one"), Outcome.ANSWERED),
+    (
+        "1.5.1",
+        REJECT,
+        "no",
+        tool(content="User rejected the tool call for `x` with reason: no", status="error"),
+        Outcome.REJECTED,
+    ),
+    ("1.5.1", RESPOND, "the second one", tool(content=[{"type": "text", "text": "the second one"}]), Outcome.ANSWERED),
+    ("1.5.2", REJECT, "no", tool(content="anything", status="error", decided="reject"), Outcome.REJECTED),
+    ("1.5.2", RESPOND, "yes", tool(content="yes", decided="respond"), Outcome.ANSWERED),
+    ("JavaScript", REJECT, "no", tool(content="no", status="error"), Outcome.REJECTED),
+]
+
+
+@pytest.mark.parametrize(("version", "decision", "said", "message", "outcome"), WRITTEN)
+def test_every_version_s_way_of_writing_our_own_answer_is_ours(
+    version: str, decision: DecisionType, said: str | None, message: dict[str, Any], outcome: Outcome
+) -> None:
+    assert explained(result_of(message), decision, said=said) is outcome, version
+
+
+def test_a_long_reason_is_its_own_though_what_is_kept_of_it_is_cut() -> None:
+    long = "x" * (2 * MAX_TEXT)
+
+    assert explained(result_of(tool(content=long, status="error")), REJECT, said=long) is Outcome.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("decision", "seen", "outcome"),
+    [
+        (REJECT, result(Outcome.FAILED), Outcome.REJECTED),
+        (REJECT, result(), Outcome.TAKEN),
+        (REJECT, result(Outcome.ANSWERED), Outcome.TAKEN),
+        (RESPOND, result(), Outcome.TAKEN),
+        (RESPOND, result(Outcome.FAILED), Outcome.TAKEN),
+        (APPROVE, result(Outcome.REJECTED), Outcome.TAKEN),
+        (APPROVE, result(edited=True), Outcome.TAKEN),
+        (APPROVE, result(Outcome.FAILED, says_rejected=True), Outcome.FAILED),
+        (EDIT, result(edited=False), Outcome.EXECUTED),
+        (EDIT, result(edited=True, edited_args='{"n":2}'), Outcome.TAKEN),
+    ],
+)
+def test_what_nobody_else_can_have_answered_is_told_no_more_surely_than_it_is_known(
+    decision: DecisionType, seen: CallResult, outcome: Outcome
+) -> None:
+    assert unopposed(seen, decision, final_args='{"n":1}') is outcome
 
 
 # -- which call is which
+
+
+def test_a_result_from_before_the_call_was_made_is_another_calls() -> None:
+    again = [ai(("x", {}, "c1")), tool("c1", "first"), {"type": "human"}, ai(("x", {}, "c1"))]
+
+    assert call_results(again, ["c1"]) == (None,)
+    assert answer_text(again, "c1") is None
+    assert answer_text([*again, tool("c1", "second")], "c1") == "second"
+
+
+def test_an_id_that_two_calls_of_a_turn_bear_names_neither() -> None:
+    twins = [ai(("x", {"n": Number("1")}, "c1"), ("y", {}, "c1"), ("z", {}, "c2"))]
+
+    assert tool_call_ids(twins, [("x", None), ("y", None), ("z", None)]) == (None, None, "c2")
+    assert tool_call_ids(twins, [("y", None)]) == (None,)
 
 
 def ai(*calls: tuple[str, Any, str]) -> dict[str, Any]:

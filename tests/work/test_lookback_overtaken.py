@@ -49,6 +49,9 @@ async def test_a_correction_that_something_else_overtook_is_made_at_the_next_loo
                         assert await remark(tx, standing_of(now), why="settled_twice")
                 return shown
 
+            async def history(self, _thread):
+                return ()
+
         monkeypatch.setattr(worker.agents, "client", lambda *_: Client())
         for _ in range(3):
             store.offset_ms += 61_000
