@@ -175,11 +175,15 @@ def draw_edit(call: CallView) -> diffs.Drawn:
 
 
 def edit_drawn(compared: tuple[diffs.Change, ...]) -> diffs.Drawn:
-    """Changes under a label that counts them, as far as a card has room for them."""
+    """Changes under a label that counts them: all if a card has room for them, else a few, so that the buttons stay in sight."""
     total = len(diffs.changed_only(compared))
     changed = words.several(total, "change", "changes")
     label = words.EDITED_COUNT.format(changes=changed) if total else words.EDITED
-    return diffs.draw(compared, limits.CHANGES, value=limits.CHANGED_VALUE, start=[kit.words(label, bold=True)])
+    start = [kit.words(label, bold=True)]
+    drawn = diffs.draw(compared, limits.CHANGES, value=limits.CHANGED_VALUE, start=start)
+    if drawn.is_whole:
+        return drawn
+    return diffs.draw(compared, limits.CHANGES_PREVIEW, value=limits.CHANGED_PREVIEW, start=start)
 
 
 def preview(call: CallView) -> list[Json]:

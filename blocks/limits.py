@@ -33,6 +33,8 @@ CONFIRM: Final = 280
 LINK: Final = 300
 CHANGES: Final = 1_200
 CHANGED_VALUE: Final = 200
+CHANGES_PREVIEW: Final = 500
+CHANGED_PREVIEW: Final = 80
 
 # The message above a batch.
 ROOT_CALLS: Final = 20

@@ -61,7 +61,7 @@ def more(looked_through: int | None) -> list[Json]:
 
 def item(call: CallView) -> list[Json]:
     """One call on one line: its title, its tool, the values that would run, its tenant."""
-    title = cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
+    title = "" if said.is_question(call) else cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
     title = words.HIGH_RISK.format(title=title) if call.risk == "high" else title
     line = [kit.words(f"{title}  ", bold=call.risk == "high")] if title.strip() else []
     line += [*rows.tool_name(call.tool), *said.preview(call)]

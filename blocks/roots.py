@@ -46,8 +46,9 @@ def _item(call: CallView) -> list[Json]:
     item = [kit.words(words.STATE_WORDS[call.state], italic=True)]
     if call.decided is not None and call.decided.user is not None and ids.is_user(call.decided.user):
         item += [kit.words(f" {words.BY} "), kit.person(call.decided.user)]
-    if call.title or call.risk == "high":
-        title = cut_plain(on_one_line(call.title or ""), limits.ROOT_PREVIEW)
+    named = call.title if not said.is_question(call) else None
+    if named or call.risk == "high":
+        title = cut_plain(on_one_line(named or ""), limits.ROOT_PREVIEW)
         item.append(kit.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
     return [*item, kit.words("  "), *rows.tool_name(call.tool), *said.preview(call)]
 

@@ -122,10 +122,15 @@ def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as
     typer.echo(f"{found.id}  {found.tenant}  {found.state.value}{f' ({found.why})' if found.why else ''}")
     for action in found.actions:
         typer.echo(
-            f"  {action.position + 1}. {ascii(action.tool)[1:-1]}  digest {digest_groups(shown(action.digest))}{_fate(action)}"
+            f"  {action.position + 1}. {ascii(action.tool)[1:-1]}  digest {digest_groups(shown(_digest(action)))}{_fate(action)}"
         )
     for one in events:
         typer.echo(f"  {moment(one.at)}  {one.kind}  {one.actor}")
+
+
+def _digest(action: Action) -> str:
+    """Of what was decided, or what an approval would decide now: after an edit, of its final arguments."""
+    return action.decision.digest if action.decision else action.standing_digest
 
 
 def _fate(action: Action) -> str:

@@ -446,7 +446,7 @@ def test_a_root_names_a_question_and_the_final_values_of_an_edited_call():
     assert "edited:  u_1, fraud" in shown
     assert "edited:  u_2" in shown
     assert "u_4821" not in shown + root.text
-    assert "A question of the agent  " in shown
+    assert "cannot be decided here  A question of the agent  Which region?" in shown
     assert "disable_user, edited: u_1, fraud" in root.text
     assert "A question of the agent, Which region?" in root.text
 
@@ -525,3 +525,9 @@ def test_a_root_marks_a_name_and_values_that_it_cuts():
 
 def test_an_empty_root_is_no_crash():
     assert root_card(RootView(SHOWING, (), notices=("Nothing here.",))).complete
+
+
+def test_an_edit_that_does_not_fit_keeps_the_buttons_in_sight():
+    card = second_approval({"k": 1} | {f"gone {at}": f"value {at} " * 20 for at in range(40)}, {"k": 1})
+    assert 0 < len(struck_out(card)) <= 8
+    assert sum(map(len, struck_out(card))) <= limits.CHANGES_PREVIEW
