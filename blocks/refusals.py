@@ -31,6 +31,7 @@ REFUSALS: Final = {
     "deactivated": "This account is deactivated and cannot decide. Ask another reviewer.",
     "bot_user": "Apps and bots cannot decide calls. A person has to.",
     "cannot_confirm": "Slack could not be asked just now whether you may decide, so nothing was decided. Try again in a minute.",
+    "group_unreadable": "Slack does not let this app read a user group that the policy names, so nobody can tell whether you may decide, and trying again does not help. Ask an operator to give the app the scope usergroups:read.",
     "invalid_edit": "The edited arguments cannot be sent{problem}. Correct them and send again.",
     "unchanged_edit_not_allowed": "Nothing was changed, and you may not approve this call as it stands. Change something, or choose another decision.",
     "unsendable_text": "This text cannot be sent to the agent{problem}. Change it and send again.",

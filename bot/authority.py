@@ -7,7 +7,7 @@ resting on a guess. This module must not call Slack.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.decide import Authority, Permission, Refusal
@@ -65,8 +65,10 @@ async def known_person(
     row = bearing.person if bearing else await people.person(tx, who.team, who.user)
     if oldest >= fresh_since and not member and not named:
         return _person(who, row, member, tenant=tenant, known_as_of=oldest)
-    known = row is not None and min(oldest, row.as_of) >= fresh_since
-    return _person(who, row, member, tenant=tenant, known_as_of=min(oldest, row.as_of) if known and row else None)
+    if row is not None and min(oldest, row.as_of) >= fresh_since:
+        return _person(who, row, member, tenant=tenant, known_as_of=min(oldest, row.as_of))
+    unreadable = oldest < fresh_since and bool(await people.group_faults(tx, who.team, matter))
+    return replace(_person(who, row, member, tenant=tenant, known_as_of=None), unreadable=unreadable)
 
 
 async def known_account(tx: Tx, tenant: TenantPolicy, who: Who, *, fresh_since: int) -> Person:

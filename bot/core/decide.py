@@ -52,6 +52,7 @@ class Refusal(StrEnum):
     DEACTIVATED = "deactivated"
     BOT_USER = "bot_user"
     CANNOT_CONFIRM = "cannot_confirm"
+    GROUP_UNREADABLE = "group_unreadable"
     INVALID_EDIT = "invalid_edit"
     UNCHANGED_EDIT_NOT_ALLOWED = "unchanged_edit_not_allowed"
     EMPTY_ANSWER = "empty_answer"

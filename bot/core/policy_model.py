@@ -165,6 +165,7 @@ class Person:
     `team` is the workspace (or enterprise) that they act in, `home_team` the one that their account belongs to.
     `groups` maps each user group that they are in to since when, in milliseconds on the database's clock.
     `outsider` None or `known_as_of` None means that it cannot be told yet: pass that too when the facts are too old.
+    `unreadable`: nor will it be, since Slack does not let us read a user group that matters.
     """
 
     team: str | None
@@ -176,6 +177,7 @@ class Person:
     guest: bool = False
     outsider: bool | None = None
     known_as_of: int | None = None
+    unreadable: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", FrozenMap(self.groups))
@@ -229,6 +231,7 @@ class Why(StrEnum):
     OUTSIDER = "outsider"  # a Slack Connect account that the tenant does not list
     GUEST = "guest"  # a guest account that the tenant does not admit
     CANNOT_CONFIRM = "cannot_confirm"  # not a no: what is known of the person does not suffice
+    GROUP_UNREADABLE = "group_unreadable"  # nor will it, until an operator lets us read the groups
     DECISION_NOT_ALLOWED = "decision_not_allowed"  # the call itself does not permit it
     DENIED = "denied"  # a deny rule matches
     NOT_A_REVIEWER = "not_a_reviewer"  # no rule makes this person a reviewer of this tool

@@ -75,7 +75,7 @@ def judge(tenant: TenantPolicy, call: Call, *, person: Person, decision: str) ->
     if ruled.allowed and decision != REVEAL:
         ruled = requester_refusal(tenant, call, user=person.user, decision=decision) or ruled
     if ruled.allowed and person.unconfirmed:
-        return Verdict(allowed=False, why=Why.CANNOT_CONFIRM)
+        return Verdict(allowed=False, why=Why.GROUP_UNREADABLE if person.unreadable else Why.CANNOT_CONFIRM)
     return ruled
 
 

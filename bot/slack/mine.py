@@ -69,11 +69,13 @@ def _first(one: Awaiting) -> tuple[bool, int, str, int]:
 
 
 def _told(in_force: InForce, stages: Sequence[Stage], calls: Sequence[Awaiting], who: Who) -> Mine:
-    unsure = any(stage.viewer is not None and stage.viewer.person.unconfirmed for stage in stages)
+    viewers = [stage.viewer.person for stage in stages if stage.viewer is not None]
+    unsure = any(person.unconfirmed for person in viewers)
+    not_sure = words.NEVER_SURE if any(person.unreadable for person in viewers) else words.NOT_SURE
     if calls or any(_is_reviewer(stage, who) for stage in stages):
-        return Mine(tuple(calls), tuple(stages), words.NOT_SURE if unsure and not calls else None, unsure)
+        return Mine(tuple(calls), tuple(stages), not_sure if unsure and not calls else None, unsure)
     operators = in_force.policy.operators if in_force.policy else ()
-    return Mine((), tuple(stages), words.NOT_SURE if unsure else ask_whom(operators), unsure)
+    return Mine((), tuple(stages), not_sure if unsure else ask_whom(operators), unsure)
 
 
 def _is_reviewer(stage: Stage, who: Who) -> bool:

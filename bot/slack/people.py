@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.authority import groups_of_policy, known_person
@@ -23,11 +24,25 @@ from bot.slack.readings import Pace, Reading, Readings
 from bot.store import people
 from bot.store.engine import Store, Tx
 
+log = structlog.get_logger("placet")
+
 GROUP_READS_AT_ONCE = 5
 GROUP_READ_EVERY_S = 7.5
 LONGEST_TURN_S = 8.0  # whoever would wait longer for a turn asks again later, and holds nothing meanwhile
 ABSENT_PERSON = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 ABSENT_GROUP = frozenset({"no_such_subteam", "subteam_not_found"})
+# Slack will say the same again until an operator changes something.
+UNREADABLE = frozenset(
+    {
+        "missing_scope",
+        "no_permission",
+        "permission_denied",
+        "not_allowed_token_type",
+        "access_denied",
+        "paid_teams_only",
+    }
+    | {"plan_upgrade_required", "ekm_access_denied", "team_access_not_granted", "enterprise_is_restricted"}
+)
 
 Clients = Callable[[str], AsyncWebClient | None]
 
@@ -174,12 +189,31 @@ class PeopleReader:
         if not await self._paced(group, reading):
             return
         began = reading.began = await self._store.now()
-        members = await self._members(group)
+        try:
+            members = await self._members(group)
+        except SlackError as exc:
+            if exc.code in UNREADABLE:
+                await self._unreadable(group, exc.code)
+            raise
         async with self._store.begin() as tx:
-            known = await people.group_as_of(tx, group.team, group.user) is not None
+            known = bool(await people.group_as_of(tx, group.team, group.user))
             change = await people.save_group(tx, group.team, group.user, members, as_of=began)
             if known and (change.added or change.removed):
                 await self.group_changed(tx, group, change)
+
+    async def _unreadable(self, group: Who, code: str) -> None:
+        """Said once, when it begins: a reading a minute finds out when it is over."""
+        async with self._store.begin() as tx:
+            new = await people.save_group_fault(tx, group.team, group.user, code)
+        if new:
+            log.warning(
+                "Slack does not let this app read a user group, so nobody whom only that group makes a reviewer can "
+                "decide. Give the app the scope usergroups:read and install it again.",
+                action="group_unreadable",
+                team=group.team,
+                group=group.user,
+                code=code,
+            )
 
     async def _members(self, group: Who) -> list[str]:
         try:

@@ -138,7 +138,10 @@ def taken_away(scene: Scene) -> Refused | None:
             kind = chosen(scene.draft(action)) or DecisionType.REJECT
             refused = may_open(scene, action, kind)
             # That Slack cannot be asked just now takes nothing away.
-            if refused is not None and refused.reason is not Refusal.CANNOT_CONFIRM:
+            if refused is not None and refused.reason not in (
+                Refusal.CANNOT_CONFIRM,
+                Refusal.GROUP_UNREADABLE,
+            ):
                 return refused
     return None
 

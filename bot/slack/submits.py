@@ -274,7 +274,7 @@ class Submits:
 
 def refusal_in_place(refused: Refused) -> Answer:
     """A refusal of a window without inputs: in its place, or on top of it where it may be sent again as it is."""
-    stays = refused.reason in (Refusal.CANNOT_CONFIRM, Refusal.INTERNAL)
+    stays = refused.reason in (Refusal.CANNOT_CONFIRM, Refusal.GROUP_UNREADABLE, Refusal.INTERNAL)
     return {"response_action": "push" if stays else "update", "view": draw_notice(refused).view}
 
 

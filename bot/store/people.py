@@ -87,6 +87,24 @@ async def group_as_of(tx: Tx, team: str, group: str) -> int | None:
     return told
 
 
+async def save_group_fault(tx: Tx, team: str, group: str, code: str) -> bool:
+    """Store that Slack will not tell this group's members as things are; answers whether that is new."""
+    await serialise(tx, f"group:{team}:{group}")
+    here = and_(user_groups.c.team == team, user_groups.c.group_id == group)
+    before = await tx.conn.scalar(select(user_groups.c.fault).where(here))
+    told = await group_as_of(tx, team, group) or 0
+    row = {"team": team, "group_id": group, "as_of": told, "fault": code, "fault_at": tx.now}
+    await upsert(tx, user_groups, row)
+    return before != code
+
+
+async def group_faults(tx: Tx, team: str, groups: Collection[str]) -> Mapping[str, int]:
+    """Of these groups those that Slack will not tell us, each with when it last said so (ms)."""
+    here = and_(user_groups.c.team == team, user_groups.c.group_id.in_(groups), user_groups.c.fault.is_not(None))
+    found = await tx.conn.execute(select(user_groups.c.group_id, user_groups.c.fault_at).where(here))
+    return {row.group_id: row.fault_at for row in found}
+
+
 async def save_group(
     tx: Tx, team: str, group: str, members: Collection[str], *, as_of: int | None = None
 ) -> Membership:
@@ -95,7 +113,8 @@ async def save_group(
     told, known = tx.now if as_of is None else as_of, await group_as_of(tx, team, group)
     if known is not None and known > told:
         return Membership(frozenset(), frozenset())
-    await upsert(tx, user_groups, {"team": team, "group_id": group, "as_of": told})
+    well = {"fault": None, "fault_at": None}
+    await upsert(tx, user_groups, {"team": team, "group_id": group, "as_of": told, **well})
     before = await members_of(tx, team, group)
     change = Membership(frozenset(members) - before, before - frozenset(members))
     await _change_members(tx, Who(team, group), change)

@@ -59,6 +59,8 @@ user_groups = Table(
     metadata,
     *key("team", "group_id"),
     *times("as_of"),
+    *texts("fault", null=True),
+    *times("fault_at", null=True),
 )
 
 group_members = Table(

@@ -69,7 +69,9 @@ class Keeper:
 
 async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[Who]:
     team = tenant.slack_team
-    ages = {group: await people.group_as_of(tx, team, group) or 0 for group in groups_of_policy(tenant)}
+    groups = groups_of_policy(tenant)
+    refused = await people.group_faults(tx, team, groups)
+    ages = {group: max(await people.group_as_of(tx, team, group) or 0, refused.get(group, 0)) for group in groups}
     return [Who(team, group) for group, as_of in sorted(ages.items()) if as_of < tx.now - REFRESH_MS]
 
 

@@ -27,6 +27,7 @@ class Who:
     guest: bool = False
     outsider: bool | None = False
     known_as_of: int | None = OPENED
+    unreadable: bool = False
 
 
 @dataclass(frozen=True)
@@ -423,6 +424,8 @@ ROWS = (
         "cannot_confirm", None, Who(user="U0LEAD", outsider=None)),
     Row("an unknown person may be in the group", "design", "disable_user", "approve", False, "cannot_confirm", None,
         Who(known_as_of=None)),
+    Row("an unknown person may be in a group that Slack does not tell", "design", "disable_user", "approve", False,
+        "group_unreadable", None, Who(known_as_of=None, unreadable=True)),
     Row("an unknown person whom no rule could help is refused for good", "design", "execute_sql", "approve", False,
         "not_a_reviewer", None, Who(known_as_of=None)),
     Row("an unknown person's own denial refuses for good", "design", "send_mail", "approve", False, "denied",

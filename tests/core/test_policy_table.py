@@ -23,6 +23,7 @@ def person_of(row: table.Row) -> Person:
         guest=who.guest,
         outsider=who.outsider,
         known_as_of=who.known_as_of,
+        unreadable=who.unreadable,
     )
 
 

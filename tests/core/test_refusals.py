@@ -39,7 +39,16 @@ OF_THE_POLICY = frozenset(Refusal(why.value) for why in set(Why) - OF_NO_PRESS) 
 # Said where a decision is taken back, where an operator's menu is used, where a view could not be opened in time, and where
 # we failed: never by `decide`.
 OF_THE_QUORUM = frozenset({Refusal.ALREADY_APPROVED})
-OF_THE_EDGE = frozenset({Refusal.NOT_AUTHOR, Refusal.NOT_AN_OPERATOR, Refusal.TOO_SLOW, Refusal.INTERNAL})
+OF_THE_EDGE = frozenset(
+    {
+        Refusal.NOT_AUTHOR,
+        Refusal.NOT_AN_OPERATOR,
+        Refusal.TOO_SLOW,
+        Refusal.NOT_REDRAWN,
+        Refusal.MALFORMED,
+        Refusal.INTERNAL,
+    }
+)
 
 
 def pressed(review: Review, *intents, **press) -> Case:
