@@ -18,7 +18,7 @@ def refusal_text(reason: str, **facts: object) -> str:
     """The sentence for a refusal, as mrkdwn. An unknown reason gets the sentence for a fault of ours.
 
     Facts are optional: ``by`` (a person's id), ``at`` (epoch seconds), ``problem`` (text that may be hostile),
-    ``type`` (the decision refused), and
+    ``type`` (the decision refused), ``elsewhere`` (what was pressed is not of this deployment), and
     ``position`` (from 0), which names the call of a batch.
     """
     return _sentence(reason, facts, _MARKED)
@@ -69,9 +69,27 @@ def _type(decision: object) -> str:
     return f" ({words.BUTTONS[decision]})" if isinstance(decision, str) and decision in words.BUTTONS else ""
 
 
+def _elsewhere(_: object) -> str:
+    return words.ELSEWHERE
+
+
 def _nobody(_: object) -> str:
     return ""
 
 
-_MARKED: Final = {"by": _by, "at": _at, "problem": _problem, "position": _position, "type": _type}
-_PLAIN: Final = {"by": _nobody, "at": _at_plain, "problem": _problem_plain, "position": _position, "type": _type}
+_MARKED: Final = {
+    "by": _by,
+    "at": _at,
+    "problem": _problem,
+    "position": _position,
+    "type": _type,
+    "elsewhere": _elsewhere,
+}
+_PLAIN: Final = {
+    "by": _nobody,
+    "at": _at_plain,
+    "problem": _problem_plain,
+    "position": _position,
+    "type": _type,
+    "elsewhere": _elsewhere,
+}

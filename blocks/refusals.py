@@ -24,7 +24,7 @@ REFUSALS: Final = {
     "gone": "This call is no longer waiting: the agent has moved on or was answered elsewhere. There is nothing left to decide.",
     "not_decidable": "This call cannot be decided in Slack{problem}. Open it on the agent server, or ask an operator.",
     "paused": "Sending is paused here. Your decision can be taken and is sent when an operator resumes; nothing more is needed from you.",
-    "unknown_showing": "This button or window is too old to be traced, so nothing was decided. Use the newest card in the channel.",
+    "unknown_showing": "This button or window is too old to be traced{elsewhere}, so nothing was decided. Use the newest card in the channel.",
     "other_workspace": "This call belongs to another workspace. Decide it there.",
     "outsider": "You are from outside this workspace, and only its own members decide here. Ask a reviewer of this workspace.",
     "guest": "Guests cannot decide calls. Ask a full member who is a reviewer.",

@@ -246,6 +246,9 @@ NO_RIGHTS: Final = "You may decide nothing here, because no rule of the policy m
 ASK_OPERATOR: Final = "Ask an operator: {people}."
 ASK_SOMEBODY: Final = "Ask whoever runs Placet here."
 NOT_SURE: Final = "Slack could not be asked just now what you may decide. Come back in a minute."
+ELSEWHERE: Final = (
+    ", or another deployment of Placet on this Slack app made it (each needs an app of its own: tell an operator)"
+)
 NEVER_SURE: Final = "Slack does not let this app read a user group that the policy names, so it is not known what you may decide. Ask an operator to give the app the scope usergroups:read."
 NO_TENANT_HERE: Final = "Placet serves no tenant in this workspace. Ask whoever runs it."
 WHO_DECIDES: Final = "Who may decide"

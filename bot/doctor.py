@@ -21,14 +21,17 @@ from bot.errors import ConfigurationError, StoreError
 from bot.policies import InForce, Policies
 from bot.settings import Settings, require_slack
 from bot.slack.socket import require_socket
-from bot.store import tenants
+from bot.slack.untraced import ELSEWHERE
+from bot.store import audit, tenants
 from bot.store.engine import Store
 from bot.store.opening import open_store
+from bot.store.registers import audit_events
 from bot.store.tables import messages
 
 LEAST_KEY = 32
 LEAST_INTAKE = 24
 SKEW_S = 5.0
+DAY_MS = 86_400_000
 
 
 # What only a live workspace can settle: the local Slack was written from the reference and from reports.
@@ -90,7 +93,7 @@ async def _stored(settings: Settings, store: Store) -> list[Finding]:
     async with store.read() as tx:
         in_force = await Policies().in_force(tx)
         now = tx.now
-    found = [_clock("database", now / 1000, "the database's clock")]
+    found = [_clock("database", now / 1000, "the database's clock"), *await _not_ours(store)]
     if in_force.policy is None:
         what = "No policy is stored, so nothing is served."
         return [*found, Finding("policy", Grade.FAULT, what, "Run `placet policy apply FILE`.")]
@@ -145,6 +148,19 @@ async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
         if rows or ailing
         else [*found, Finding("cards", Grade.OK, f"No card of {len(in_force.tenants())} tenants is stuck.")]
     )
+
+
+async def _not_ours(store: Store) -> list[Finding]:
+    """Presses of the last day on what this database never drew."""
+    async with store.read() as tx:
+        lately = (audit_events.c.tenant == audit.EVERYONE) & (audit_events.c.at > tx.now - DAY_MS)
+        refused = (audit_events.c.kind == "press.refused") & audit_events.c.content.contains(f'"{ELSEWHERE}"')
+        count = await tx.conn.scalar(select(func.count()).select_from(audit_events).where(lately, refused))
+    if not count:
+        return []
+    what = f"{count} times in the last day somebody pressed a card or window that this database never drew."
+    mend = "If two deployments share one Slack app, each takes the other's presses: give each an app of its own."
+    return [Finding("cards", Grade.WARN, what, mend)]
 
 
 def _mend_slack(code: str) -> str:

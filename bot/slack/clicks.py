@@ -20,6 +20,7 @@ from bot.slack.people import PeopleReader
 from bot.slack.results import Results
 from bot.slack.screens import CLOSED, OVERTAKEN, Screens, Shown
 from bot.slack.submissions import merged, read_drafts
+from bot.slack.untraced import untraced
 from bot.slack.views import (
     Drawn,
     Scene,
@@ -33,7 +34,7 @@ from bot.slack.views import (
 )
 from bot.store import showings
 from bot.store.drafts import Draft, hold_drafts, load_drafts, save_drafts
-from bot.store.engine import Store
+from bot.store.engine import Store, Tx
 from bot.work.loops import Tasks
 
 WITH_INPUTS = frozenset({"edit", "reject", "respond"})  # choices that bring up something of their own
@@ -60,7 +61,9 @@ class Clicks:
             return () if showing.position is None else (Intent(showing.position, kind),)
 
         showing = ids.decode_showing(click.value) or ""
-        ruling = await self.desk.rule(Asked(click.presser, showing, click.delivery_key, intents, _tell(click)))
+        ruling = await self.desk.rule(
+            Asked(click.presser, showing, click.delivery_key, intents, _tell(click), click.message_ts)
+        )
         if ruling.unsure:
             self.people.want(click.presser.who)
             self.asked()
@@ -69,13 +72,14 @@ class Clicks:
     async def take_back(self, click: Click) -> None:
         """The author's change of mind, by one press."""
         showing = ids.decode_showing(click.value) or ""
-        await self.desk.take_back(Asked(click.presser, showing, click.delivery_key, _nothing, _tell(click)))
+        asked = Asked(click.presser, showing, click.delivery_key, _nothing, _tell(click), click.message_ts)
+        await self.desk.take_back(asked)
         self.decided()
 
     async def open(self, click: Click) -> None:
         """Open the view that the button names, or say why not."""
         async with self.store.read() as tx:
-            scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(click.value) or "")
+            scene = await self._scene(tx, click, click.value)
         if isinstance(scene, Scene) and click.action_id == ids.RESULT:
             refused = self.results.open(click, scene)
             if refused is not None:
@@ -86,6 +90,12 @@ class Clicks:
             self._refused(click, drawn)
             return
         self.screens.start(click, self._shown(click, scene, drawn), "open view")
+
+    async def _scene(self, tx: Tx, click: Click, showing: str) -> Scene | Refused:
+        scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(showing) or "")
+        if isinstance(scene, Refused) and scene.reason is Refusal.UNKNOWN_SHOWING:
+            return await untraced(tx, showing, channel=click.channel, ts=click.message_ts)
+        return scene
 
     async def _shown(self, click: Click, scene: Scene | Refused, drawn: Drawn) -> None:
         """Open it; where Slack does not put it on top of the view of all calls, that view says so."""
@@ -98,7 +108,7 @@ class Clicks:
         if click.view is None:
             return
         async with self.store.read() as tx:
-            scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(click.view.showing_id) or "")
+            scene = await self._scene(tx, click, click.view.showing_id)
         refused = scene if isinstance(scene, Refused) else None
         if isinstance(scene, Scene) and click.view.callback_id == ids.CALLBACK_RESULT:
             refused = self.results.open(click, scene)

@@ -19,6 +19,7 @@ from bot.core.undo import take_back_refusal, without_stopped
 from bot.metrics import DECISIONS, REFUSALS
 from bot.policies import Policies
 from bot.slack.payloads import Presser
+from bot.slack.untraced import ELSEWHERE, untraced
 from bot.slack.views import facts_of
 from bot.store import audit, decisions, notices, reviews, showings
 from bot.store.bearings import Bearing, bearing_of
@@ -54,6 +55,7 @@ class Asked:
     delivery_key: str
     intents: Intents
     tell: Tell | None = None  # where to say why not; None where the listener answers in the view
+    message_ts: str | None = None  # the message that was pressed
     taken_key: str | None = None  # under which a decision is remembered, where that is not the delivery's own
 
 
@@ -125,7 +127,10 @@ class Desk:
         if earlier is not None:
             return Ruling(_refused_from(earlier))
         if showing is None or review is None:
-            return await self._refuse(tx, asked, None, Refused(Refusal.UNKNOWN_SHOWING))
+            channel = asked.tell.channel if asked.tell else None
+            return await self._refuse(
+                tx, asked, None, await untraced(tx, asked.showing_id, channel=channel, ts=asked.message_ts)
+            )
         if undo:
             return await self._undone(tx, asked, review, showing)
         result = await self._judged(tx, asked, review, showing, bearing=bearing)
@@ -204,7 +209,7 @@ class Desk:
         tx: Tx, presser: Presser, showing_id: str, *, review: Review | None, refused: Refused
     ) -> None:
         tenant, review_id = (review.tenant, review.id) if review else (audit.EVERYONE, None)
-        content = {"showing": showing_id}
+        content = {"showing": showing_id} | {name: True for name in (ELSEWHERE,) if name in refused.facts}
         made = PressRefused(tenant, presser.who, refused.reason.value, review_id, refused.position, content)
         await record_refusal(tx, made)
 

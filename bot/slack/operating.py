@@ -32,6 +32,8 @@ from bot.slack.payloads import Click, MalformedPayload, Presser, Submission, Vie
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.private import tell
 from bot.slack.submits import refusal_in_place
+from bot.slack.untraced import ELSEWHERE, untraced
+from bot.slack.views import facts_of
 from bot.store import audit, decisions, messages, requests, reviews, showings
 from bot.store.engine import Store, Tx
 from bot.store.refusals import PressRefused, record_refusal
@@ -81,7 +83,7 @@ class Operating:
             operation, showing = ids.decode_operation(click.chosen) or ("", "")
             try:
                 async with self.store.read() as tx:
-                    ground = await self._ground(tx, click.presser, operation, showing)
+                    ground = await self._ground(tx, click.presser, operation, showing, click)
             except Exception:
                 self.tasks.start(self._told(click, Refused(Refusal.INTERNAL)), "tell")
                 raise
@@ -137,12 +139,15 @@ class Operating:
             content={**wish, "tell": told},
         )
 
-    async def _ground(self, tx: Tx, presser: Presser, operation: str, showing_id: str) -> Ground | Refused:
+    async def _ground(
+        self, tx: Tx, presser: Presser, operation: str, showing_id: str, click: Click | None = None
+    ) -> Ground | Refused:
         """What is stored about it, or why this is not for this person to ask, or not now."""
         showing = await showings.load_showing(tx, ids.decode_showing(showing_id) or "")
         review = await reviews.load_review(tx, showing.review_id) if showing else None
         if showing is None or review is None or showing.user not in (None, presser.user):
-            return Refused(Refusal.UNKNOWN_SHOWING)
+            place = (click.channel, click.message_ts) if click else (None, None)
+            return await untraced(tx, showing_id, channel=place[0], ts=place[1])
         in_force = await self.policies.in_force(tx)
         tenant = in_force.tenant(review.tenant)
         if tenant is None or in_force.policy is None:
@@ -179,7 +184,7 @@ class Operating:
         if client is None:
             return
         try:
-            text = refusal_text(refused.reason.value)
+            text = refusal_text(refused.reason.value, **facts_of(refused))
             user = click.presser.user
             await tell(client, channel=click.channel, user=user, thread_ts=click.thread_ts, text=text)
         except SlackError as exc:
@@ -194,6 +199,7 @@ class Operating:
         review = await reviews.load_review(tx, showing.review_id) if showing else None
         tenant = review.tenant if review else audit.EVERYONE
         content = {"showing": showing_id, "operation": True}
+        content |= {name: True for name in (ELSEWHERE,) if name in refused.facts}
         review_id = review.id if review else None
         await record_refusal(tx, PressRefused(tenant, presser.who, refused.reason.value, review_id, None, content))
 

@@ -42,6 +42,7 @@ from bot.slack.submissions import (
     taken_away,
     undrawn,
 )
+from bot.slack.untraced import untraced
 from bot.slack.views import (
     Drawn,
     Scene,
@@ -83,6 +84,8 @@ class Submits:
             if await decisions.earlier_answer(tx, submission.content_key) is not None:
                 return CLEAR
             scene = await scene_of(tx, self.policies, submission.presser, showing)
+            if isinstance(scene, Refused) and scene.reason is Refusal.UNKNOWN_SHOWING:
+                scene = await untraced(tx, showing)
         if isinstance(scene, Refused):
             await self.desk.note(submission.presser, showing, scene)
             return _replace(draw_notice(scene))

@@ -53,6 +53,12 @@ def message_of(row: Sequence[Any]) -> Message:
     return Message(*row)
 
 
+async def is_ours(tx: Tx, channel: str, ts: str) -> bool:
+    """Whether a message of Slack's was posted from this database."""
+    here = (messages.c.channel == channel) & (messages.c.ts == ts)
+    return await tx.conn.scalar(select(messages.c.id).where(here).limit(1)) is not None
+
+
 async def want_message(
     tx: Tx, review: Review, *, channel: str, position: int | None = None, parent_id: str | None = None
 ) -> str:

@@ -35,7 +35,7 @@ def test_a_refusal_says_what_happened_and_what_to_do_next(reason):
 @pytest.mark.parametrize("reason", REFUSALS)
 def test_a_refusal_takes_no_facts_but_the_known_ones(reason):
     fields = {name for _, name, _, _ in string.Formatter().parse(REFUSALS[reason]) if name}
-    assert fields <= {"by", "at", "problem", "type", "position"}
+    assert fields <= {"by", "at", "problem", "type", "position", "elsewhere"}
 
 
 def test_an_unknown_reason_is_told_as_a_fault_of_ours():
