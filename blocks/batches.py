@@ -28,7 +28,11 @@ def batch_modal(batch: BatchView) -> RenderedView:
         _call(said.in_private(call), drafts.get(call.position, NO_DRAFT), approved=call.position in batch.approved)
         for call in calls
     ]
-    top = banner_blocks(batch.banner) + kit.context([*_page_lines(page, total), *_part_lines(batch)])
+    top = (
+        banner_blocks(batch.banner)
+        + (rows.started(batch.calls[0]) if batch.calls else [])
+        + kit.context([*_page_lines(page, total), *_part_lines(batch)])
+    )
     blocks = [*top, *_joined([part for part, _ in parts]), *_back(batch, page)]
     title = words.TITLE_BATCH.format(calls=words.several(len(batch.calls), "call", "calls"))
     buttons = {"close": words.LATER} | _submit(batch, last=page == total - 1)

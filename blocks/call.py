@@ -15,6 +15,7 @@ from blocks.kit import Json
 from blocks.lookalikes import has_lookalikes
 from blocks.models import CallState, CallView, Decided, Mask
 from blocks.text import (
+    cut_marked,
     cut_plain,
     escape_mrkdwn,
     escapes_in,
@@ -101,6 +102,15 @@ def people_lines(call: CallView, *, with_digest: bool = True, rings: bool = True
     by = [words.DECIDE_BY.format(when=words.moment(call.decide_by))] if _is_open(call) and call.decide_by else []
     by += [words.quoted(ids.digest_groups(call.digest), 40)] if call.digest and with_digest else []
     return [words.DOT.join(line) for line in (asked, by) if line]
+
+
+def started_text(call: CallView) -> str:
+    """What the policy has shown of the run's own context, a line for each name: for whom the tool acts, as it is claimed."""
+    told = (
+        f"{name}: {words.NOT_GIVEN if value is None else cut_marked(on_one_line(value), limits.STARTED)}"
+        for name, value in call.started_with
+    )
+    return "\n".join(told)
 
 
 def mention_lines(wanted: tuple[str, ...]) -> list[str]:

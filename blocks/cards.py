@@ -124,7 +124,7 @@ def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
 
 def _told(call: CallView) -> list[Json]:
     text = said.told(call)
-    return [rows.quote(words.SAID, text, limits.DESCRIPTION)] if text else []
+    return rows.started(call) + ([rows.quote(words.SAID, text, limits.DESCRIPTION)] if text else [])
 
 
 def _words_of_others(call: CallView) -> list[Json]:

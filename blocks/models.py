@@ -67,6 +67,7 @@ class CallView:
     ``typed``: there is a form with one input for each argument. ``revealable``: somebody (in a private view: this person)
     may see what the policy hides. ``has_result``: there is a result to open in private. ``mention``: ids of people and
     user groups whom the policy wants told. ``operate``: what an operator may have done with it (`ids.OPERATIONS`).
+    ``started_with``: what the policy shows of the run's context, by name; ``None`` where the run had no such value.
     """
 
     showing: str
@@ -99,6 +100,7 @@ class CallView:
     has_result: bool = False
     mention: tuple[str, ...] = ()
     operate: tuple[str, ...] = ()
+    started_with: tuple[tuple[str, str | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

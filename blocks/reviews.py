@@ -99,6 +99,7 @@ def _page(call: CallView, book: _Book) -> list[Json]:
     edit = book.edit.elements if book.page == 0 else []
     return [
         kit.rich([*rows.row_elements(book.dealt.pages[book.page], start=start), *edit]),
+        *rows.started(call),
         *([rows.quote(words.SAID, told, limits.DESCRIPTION)] if told else []),
         *kit.context([*said.warnings(call, book.arguments), *_edit_line(book), *_page_line(book)]),
     ]

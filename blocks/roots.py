@@ -20,7 +20,8 @@ def root_card(root: RootView) -> Rendered:
     """All calls of an interrupt in request order, each with its state; the first of them where there are many."""
     title, progress = root_head(root)
     notices = [words.quoted(line) for line in root.notices[: limits.NOTICES]]
-    blocks = [kit.header(title), _list(root), *kit.context(_more(root))]
+    started = rows.started(root.calls[0]) if root.calls else []
+    blocks = [kit.header(title), _list(root), *kit.context(_more(root)), *started]
     asking = said.mention_lines(root.mention) if root.reviewable else []
     blocks += kit.context([*_people(root, progress), *notices, *asking])
     blocks += kit.actions(_button(root), "act") + operator_menu(root.operate, root.showing)

@@ -6,9 +6,11 @@ leads to ``text`` elements in code style or to preformatted text, under labels o
 
 from collections.abc import Iterable
 
+from blocks import call as said
 from blocks import kit, limits, words
 from blocks.args import Arguments, Row, Shape, name_text
 from blocks.kit import Json
+from blocks.models import CallView
 from blocks.text import cut_by_weight, literal, weight
 
 
@@ -53,6 +55,12 @@ def quote(label: str, text: str, limit: int) -> Json:
         shown=words.count(min(limit, len(kept))), total=words.count(max(len(text), len(shown)))
     )
     return kit.rich([*elements, kit.lines([kit.words(note, italic=True)])])
+
+
+def started(call: CallView) -> list[Json]:
+    """What the policy has shown of what the run was started with; nothing where it asks for nothing."""
+    text = said.started_text(call)
+    return [quote(words.STARTED_WITH, text, limits.STARTED_ALL)] if text else []
 
 
 def tool_name(tool: str) -> list[Json]:

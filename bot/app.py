@@ -151,7 +151,7 @@ async def compose(
     drawn = wake("messages", "notices")
     watcher = Watcher(store, policies, agents, time.monotonic, wake("messages", "people"), tasks)
     dispatcher = Dispatcher(
-        Bench(store, agents, lease_ms),
+        Bench(store, agents, lease_ms, hint=hint),
         policies,
         _sources(people, agents),
         owner,

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bot.agent.surroundings import Started, Surroundings
 from bot.core.decide import Authority, Intent, Permission, Press, Refusal, review_digest
 from bot.core.decision import decided_digest
 from bot.core.digest import Place, call_digest
@@ -235,3 +236,8 @@ def nobody(refusal: Refusal | None = None) -> Authority:
         return Permission(allowed=False, refusal=refusal)
 
     return ask
+
+
+async def started_bare():
+    """What a reading asks for: the run that asked was started with nothing but its input."""
+    return Started("run-1", Surroundings())

@@ -99,11 +99,20 @@ class Office:
     # -- the agent's side
 
     async def propose(
-        self, preset: str | None = None, *, turns: Any = None, user: str = CLEO, pause: bool = True
+        self,
+        preset: str | None = None,
+        *,
+        turns: Any = None,
+        user: str = CLEO,
+        pause: bool = True,
+        started: dict[str, Any] | None = None,
     ) -> str:
-        """Start a run and, with `pause`, wait until it waits for people; tell the bot. Returns the thread's id."""
-        started = await propose(self.agents, preset=preset, turns=turns, user=user)
-        thread = started["thread_id"]
+        """Start a run and, with `pause`, wait until it waits for people; tell the bot. Returns the thread's id.
+
+        `started` is what the run is started with beside its input.
+        """
+        made = await propose(self.agents, preset=preset, turns=turns, user=user, started=started)
+        thread = made["thread_id"]
         self.threads.append(thread)
         if pause:
             await self.until(lambda: self._paused(thread), f"thread {thread} to pause")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from bot.agent.surroundings import NOTHING, Carried
 from bot.agent.wire import ATTEMPT, MARK, NOT_AFTER, SINCE
 from bot.core.lossless import dump
 
@@ -31,21 +32,23 @@ def resume_body(  # noqa: PLR0913 - one name for each thing that the body says
     kind: str,  # noqa: ARG001 - callers say whom they speak to; measured: both servers read the same body
     since: int = 1,
     not_after: int | None = None,
+    carried: Carried = NOTHING,
 ) -> bytes:
     """The body for `runs/wait`; `answer_tree` is `bot.core.decision.answer_tree`'s value, numbers as written.
 
     The mark goes into `config.metadata`, the one place that both servers show in their runs and checkpoints and that
     later runs do not inherit. Beside it stand what servers ignore and `bot.deploy.auth_guard` does not: `since`, the first
     attempt of which a copy may still arrive, and `not_after` (ms since the epoch, the database's clock), when nobody of
-    ours waits for this request any more. `reject` makes langgraph dev refuse (409) while a run is active; Aegra stores
+    ours waits for this request any more. `carried` is what the run that asked was started with. `reject` makes langgraph dev refuse (409) while a run is active; Aegra stores
     it only.
 
     Raises `UnkeyedInterrupt`.
     """
     body: dict[str, Any] = {
         "assistant_id": assistant,
+        **carried.top,
         "command": {"resume": {_key(interrupt_id): answer_tree}},
-        "config": _config(dispatch_id, attempt, since=since, not_after=not_after),
+        "config": {**carried.config} | _config(dispatch_id, attempt, since=since, not_after=not_after),
         "multitask_strategy": "reject",
     }
     return dump(body).encode("ascii")
@@ -61,6 +64,7 @@ def commands_body(  # noqa: PLR0913 - one name for each thing that the body says
     kind: str,  # noqa: ARG001 - as above
     since: int = 1,
     not_after: int | None = None,
+    carried: Carried = NOTHING,
 ) -> bytes:
     """The body for `commands`, for deployments that offer nothing else.
 
@@ -70,10 +74,11 @@ def commands_body(  # noqa: PLR0913 - one name for each thing that the body says
     Raises `UnkeyedInterrupt`.
     """
     params = {
+        **carried.top,
         "interrupt_id": _key(interrupt_id),
         "response": answer_tree,
         "assistant_id": assistant,
-        "config": _config(dispatch_id, attempt, since=since, not_after=not_after),
+        "config": {**carried.config} | _config(dispatch_id, attempt, since=since, not_after=not_after),
     }
     return dump({"id": attempt, "method": "input.respond", "params": params}).encode("ascii")
 

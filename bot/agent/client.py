@@ -19,6 +19,16 @@ from bot.agent import wire
 from bot.agent.addresses import AgentServer, path
 from bot.agent.http import Call, Line, make_http, unless_gone
 from bot.agent.lenient import text
+from bot.agent.surroundings import (
+    NOTHING,
+    Carried,
+    Loss,
+    Started,
+    Surroundings,
+    SurroundingsLost,
+    read_surroundings,
+    started_of,
+)
 from bot.agent.wire import HistoryEntry, RunRow, ThreadRow, ThreadState
 from bot.errors import AgentRejected
 
@@ -114,6 +124,19 @@ class AgentClient:
         call = Call("read run", "GET", path("threads", thread_id, "runs", run_id))
         return await unless_gone(self._line.read(call, wire.run_row))
 
+    async def started(self, thread_id: str, run_id: str | None) -> Started:
+        """The run that asked what the thread waits for, by the checkpoint's `run_id`. Raises `SurroundingsLost`."""
+        call = Call("read what a run was started with", "GET", path("threads", thread_id, "runs"), query="limit=50")
+        return started_of(await unless_gone(self._line.read(call, wire.listing)) or (), run_id)
+
+    async def surroundings(self, thread_id: str, run_id: str) -> Surroundings:
+        """What one run was started with. Raises `SurroundingsLost`."""
+        call = Call("read what a run was started with", "GET", path("threads", thread_id, "runs", run_id))
+        row = await unless_gone(self._line.read(call, wire.mapping))
+        if row is None:
+            raise SurroundingsLost(Loss.GONE)
+        return read_surroundings(row)
+
     async def history(
         self, thread_id: str, *, limit: int = HISTORY_LIMIT, namespace: str = ""
     ) -> tuple[HistoryEntry, ...]:
@@ -156,13 +179,15 @@ class AgentClient:
             Call("cancel run", "POST", where, query="wait=1&action=interrupt", effect=True, seconds=30.0)
         )
 
-    async def fork(self, thread_id: str, checkpoint_id: str, assistant: str) -> str:
+    async def fork(self, thread_id: str, checkpoint_id: str, assistant: str, carried: Carried = NOTHING) -> str:
         """Run on from a checkpoint without input, which asks the poisoned question anew under a new interrupt id.
 
-        Safe only where nothing can have run since that checkpoint: one pending interrupt, at a review node. Returns
-        the run's id.
+        Safe only where nothing can have run since that checkpoint: one pending interrupt, at a review node. `carried`
+        is what the run that asked was started with. Returns the run's id.
         """
         payload = {
+            **carried.top,
+            **({"config": carried.config} if carried.config else {}),
             "assistant_id": assistant,
             "input": None,
             "checkpoint": {"checkpoint_id": checkpoint_id, "checkpoint_ns": ""},

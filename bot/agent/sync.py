@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
 
+from bot.agent.surroundings import Loss, Started, SurroundingsLost
 from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.core.digest import Place, call_digest
 from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
@@ -42,6 +43,7 @@ class Sighting:
     row: ThreadRow
     state: ThreadState
     began: int
+    started: Callable[[], Awaitable[Started]]  # asks for the run that asked; raises `SurroundingsLost` and `AgentError`
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,14 @@ async def record_sighting(
     if seen.row.status == "busy":
         return Synced(again=True)
     parsed = _parse(tenant, seen.state)
+    started = await _started(store, parsed, seen)
     async with store.begin() as tx:
         known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
         mine = await _left_to_sync(tx, [review for review in known if review.tenant == tenant.name])
         closed = await _close_vanished(tx, mine, parsed, seen)
         renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
-        opened = await _open_new(tx, tenant, parsed, seen, policy_version=policy_version)
+        opened = await _open_new(tx, tenant, parsed, seen, started, policy_version=policy_version)
         again = again or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
@@ -84,6 +87,21 @@ def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, .
 
     found = [(one.id, one.value, one.response_schema) for one in state.pending]
     return parse_pending(found, listed, shared={one.id for one in state.pending if one.shared})
+
+
+async def _started(store: Store, parsed: Sequence[ParsedInterrupt], seen: Sighting) -> Started | Loss | None:
+    """Which run asked, and with what it was started; None where nothing new is pending. Raises `AgentError`."""
+    async with store.read() as tx:
+        known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
+    live = {(review.interrupt_id, review.content_hash) for review in known}
+    if all((one.interrupt_id, one.content_hash) in live for one in parsed):
+        return None
+    try:
+        started = await seen.started()
+        started.surroundings.carried(seen.target.kind, seen.target.route)
+    except SurroundingsLost as lost:
+        return lost.loss
+    return started
 
 
 async def _left_to_sync(tx: Tx, known: Sequence[Review]) -> list[Review]:
@@ -149,13 +167,19 @@ async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, set
     return broken, again
 
 
-async def _open_new(
-    tx: Tx, tenant: TenantPolicy, parsed: Sequence[ParsedInterrupt], seen: Sighting, *, policy_version: int
+async def _open_new(  # noqa: PLR0913 - what was read, and under which policy
+    tx: Tx,
+    tenant: TenantPolicy,
+    parsed: Sequence[ParsedInterrupt],
+    seen: Sighting,
+    started: Started | Loss | None,
+    *,
+    policy_version: int,
 ) -> list[tuple[Review, ParsedInterrupt]]:
     opened = []
-    for one in parsed:
+    for one in parsed if started is not None else ():
         pending = next(item for item in seen.state.pending if item.id == one.interrupt_id)
-        review = review_from(tenant, one, seen, pending, now=tx.now)
+        review = _with_surroundings(review_from(tenant, one, seen, pending, now=tx.now), started, tenant)
         waits = seen.row.status == "interrupted" and pending.task_error is None
         again_since = seen.began if waits else 0
         if not await _insert(tx, review, policy_version=policy_version, again_since=again_since):
@@ -228,6 +252,16 @@ def review_from(
         asked_by=seen.state.run_id,
         checkpoint_ns=pending.checkpoint_ns,
     )
+
+
+def _with_surroundings(review: Review, started: Started | Loss | None, tenant: TenantPolicy) -> Review:
+    """The review with the hash of what its run was started with, or with the reason why nothing can be sent for it."""
+    if not isinstance(started, Started):
+        return review.evolve(problem=review.problem or (started or Loss.GONE).value)
+    run_id, found = started
+    seal = found.seal(review.salt) if found else None
+    # What the policy names is shown, and stored for that; everything else is kept nowhere.
+    return review.evolve(asked_by=run_id, surroundings=seal, started_with=found.named(tenant.agent.show_context))
 
 
 def _action(place: Place, call: ProposedCall, call_id: str | None) -> Action:

@@ -110,7 +110,7 @@ def thread_row(value: Any) -> ThreadRow:
 
 def thread_rows(value: Any) -> tuple[ThreadRow, ...]:
     """Read a search's page."""
-    return tuple(thread_row(item) for item in _listing(value))
+    return tuple(thread_row(item) for item in listing(value))
 
 
 def run_row(value: Any) -> RunRow:
@@ -127,9 +127,16 @@ def run_row(value: Any) -> RunRow:
     )
 
 
+def listing(value: Any) -> list[Any]:
+    """A list as it is; raises `UnreadableBody`."""
+    if not isinstance(value, list):
+        raise UnreadableBody("the body is not a list")
+    return value
+
+
 def run_rows(value: Any) -> tuple[RunRow, ...]:
     """Read a thread's runs."""
-    return tuple(run_row(item) for item in _listing(value))
+    return tuple(run_row(item) for item in listing(value))
 
 
 def thread_state(value: Any) -> ThreadState:
@@ -152,7 +159,7 @@ def thread_state(value: Any) -> ThreadState:
 
 def history_entries(value: Any) -> tuple[HistoryEntry, ...]:
     """Read a history, newest first."""
-    return tuple(_history_entry(mapping(item)) for item in _listing(value))
+    return tuple(_history_entry(mapping(item)) for item in listing(value))
 
 
 def _history_entry(entry: dict[str, Any]) -> HistoryEntry:
@@ -203,12 +210,6 @@ def mapping(value: Any) -> dict[str, Any]:
     """An object as it is; raises `UnreadableBody`."""
     if not isinstance(value, dict):
         raise UnreadableBody("the body is not an object")
-    return value
-
-
-def _listing(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise UnreadableBody("the body is not a list")
     return value
 
 

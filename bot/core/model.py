@@ -166,6 +166,8 @@ class Review:
     version: int
     actions: tuple[Action, ...]
     erased_at: int | None = None  # when retention took what it was about
+    surroundings: str | None = None  # a salted hash of what `asked_by` was started with; None: with nothing
+    started_with: tuple[tuple[str, str | None], ...] = ()  # of it, what the policy has shown: names and JSON texts
     renamed: str | None = (
         None  # whom the thread names as requester since that changed, "" for nobody; None: as at opening
     )

@@ -59,6 +59,7 @@ class AgentTarget:
     users: tuple[str, ...]
     resume: str = "runs"  # runs | commands
     api_key_env: str | None = None
+    show_context: tuple[str, ...] = ()  # names of what a run is started with, shown on its cards
     thread_url: str | None = None  # where people look at a thread; {thread_id} stands for it
 
     @property

@@ -85,6 +85,12 @@ def _target(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
         (Kind.TARGET, "the assistant", old.agent.assistant, new.agent.assistant),
         (Kind.TARGET, "the route of resumes", old.agent.resume, new.agent.resume),
         (Kind.TARGET, "the agent key's variable", old.agent.api_key_env or "none", new.agent.api_key_env or "none"),
+        (
+            Kind.TARGET,
+            "what cards show of a run's context",
+            ", ".join(old.agent.show_context) or "nothing",
+            ", ".join(new.agent.show_context) or "nothing",
+        ),
         (Kind.TARGET, "where cards link to", old.agent.thread_url or "nowhere", new.agent.thread_url or "nowhere"),
     )
     for kind, what, before, after in parts:

@@ -103,6 +103,7 @@ def _agent(place: Place | None) -> AgentTarget:
         users=values.at_least_one(users, values.words(users, values.IDENTITY)),
         resume=values.choice(found.get("resume"), ROUTES) or "runs",
         api_key_env=values.optional_word(found.get("api_key_env"), values.AGENT_KEY),
+        show_context=values.words(found.get("show_context"), values.CONTEXT_NAME),
         thread_url=values.optional_word(found.get("thread_url"), values.THREAD_URL),
     )
 

@@ -56,6 +56,11 @@ THREAD_URL = Form(
     "the address of a thread's page",
     "Write https://host/path/{thread_id}, with {thread_id} once and after the host",
 )
+CONTEXT_NAME = Form(
+    re.compile(r"(?!__|langgraph_)[A-Za-z_][A-Za-z0-9_-]{0,39}"),
+    "a name of a run's context that can be shown",
+    "Write a name like org: letters, digits, _ and -, not one that the agent server sets itself",
+)
 TOOL = Form(re.compile(r"[^\x00-\x1f\x7f]{1,200}"), "a tool's name or pattern", "Write the name, * for any characters")
 TITLE = Form(re.compile(r"(?! )[^\x00-\x1f\x7f]{1,80}(?<! )"), "a title", "Use one line of at most 80 characters")
 DOTTED = Form(re.compile(r"[^.\x00-\x1f]+(\.[^.\x00-\x1f]+)*"), "a dotted path", "Write it like order.total")

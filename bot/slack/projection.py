@@ -6,6 +6,7 @@ and, in private views, on the person who looks. This module must not call Slack 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
@@ -14,11 +15,13 @@ from blocks.models import BatchView, CallState, CallView, Decided, Draft, Mask, 
 from bot.authority import Standing, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
+from bot.core.lossless import parse_kept
 from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState
 from bot.core.operate import operations
 from bot.core.outcome import own_words
 from bot.core.policy import DECISIONS, REVEAL, TenantPolicy, judge, offered_on_call, tool_settings, who_could
 from bot.core.quorum import RUNS_THE_TOOL
+from bot.core.redact import HIDDEN, masks_of
 from bot.core.undo import authors, is_changeable, is_stoppable
 from bot.slack.editing import fields_for
 from bot.slack.hiding import Hiding, hidden_changes, hiding_of
@@ -154,7 +157,24 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         has_result=has_result(action, settings.result),
         mention=settings.mention if len(review.actions) == 1 else (),
         operate=operations(review) if len(review.actions) == 1 and stage.viewer is None else (),
+        started_with=_started_with(review, stage.tenant),
     )
+
+
+def _started_with(review: Review, tenant: TenantPolicy) -> tuple[tuple[str, str | None], ...]:
+    """What the policy in force has shown of the run's context; texts as they are, and nothing that looks like a secret."""
+    shown_: list[tuple[str, str | None]] = []
+    for name, value in review.started_with:
+        if name not in tenant.agent.show_context:
+            continue
+        if value is None:
+            shown_.append((name, None))
+        elif masks_of(f"{{{json.dumps(name)}:{value}}}"):
+            shown_.append((name, HIDDEN))
+        else:
+            read = parse_kept(value)
+            shown_.append((name, read if isinstance(read, str) else value))
+    return tuple(shown_)
 
 
 def _masks(review: Review, action: Action, stage: Stage, hiding: Hiding) -> tuple[Mask, ...]:

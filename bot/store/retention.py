@@ -46,7 +46,14 @@ async def _overwrite_freed_pages(tx: Tx) -> None:
 async def _erase(tx: Tx, ids: list[str]) -> None:
     # The hash of the whole interrupt goes as well: it is unsalted, because every replica must recognise an interrupt by it.
     gone = literal("erased:") + reviews.c.id
-    erased = {"salt": b"", "response_schema": None, "erased_at": tx.now, "content_hash": gone}
+    erased = {
+        "salt": b"",
+        "response_schema": None,
+        "started_with": None,
+        "surroundings": None,
+        "erased_at": tx.now,
+        "content_hash": gone,
+    }
     await _blank(tx, reviews, reviews.c.id.in_(ids), **erased)
     await _blank(tx, actions, actions.c.review_id.in_(ids), args=None, description=None, outcome_text=None)
     await _blank(tx, decisions, decisions.c.review_id.in_(ids), final_args=None, message=None)

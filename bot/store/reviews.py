@@ -103,7 +103,11 @@ async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrup
 
 
 async def left_behind(tx: Tx, review: Review) -> int:
-    """How many reviews this very interrupt has had, if the policy's moving elsewhere ended all of them unsent; else 0."""
+    """How many reviews this very interrupt has had, if it was left waiting; else 0.
+
+    The policy's moving elsewhere ended all of them unsent; or the last one's dispatch, before it sent, found that what the
+    run was started with is gone or another.
+    """
     here = and_(
         reviews.c.server_url == review.target.url,
         reviews.c.thread_id == review.thread_id,
@@ -111,7 +115,10 @@ async def left_behind(tx: Tx, review: Review) -> int:
         reviews.c.content_hash == review.content_hash,
     )
     tried = exists().where(dispatches.c.review_id == reviews.c.id, dispatches.c.attempt > 0)
-    found = (await tx.conn.execute(select(reviews.c.state, reviews.c.why, tried).where(here))).all()
+    columns = select(reviews.c.state, reviews.c.why, tried).where(here).order_by(reviews.c.generation)
+    found = (await tx.conn.execute(columns)).all()
+    if found and tuple(found[-1])[:2] == (ReviewState.SUPERSEDED.value, "surroundings_changed"):
+        return len(found)
     moved = [row for row in found if tuple(row) == (ReviewState.SUPERSEDED.value, "moved_server", False)]
     return len(found) if len(moved) == len(found) else 0
 

@@ -85,6 +85,8 @@ def review_row(review: Review) -> dict[str, Any]:
         "settled_at": review.settled_at,
         "response_schema": review.response_schema,
         "problem": review.problem,
+        "surroundings": review.surroundings,
+        "started_with": json.dumps(review.started_with) if review.started_with else None,
         "version": review.version,
         "asked_by": review.asked_by,
         "checkpoint_ns": review.checkpoint_ns,
@@ -117,6 +119,8 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         renamed=row.renamed,
         asked_by=row.asked_by,
         checkpoint_ns=row.checkpoint_ns,
+        surroundings=row.surroundings,
+        started_with=tuple((name, value) for name, value in json.loads(row.started_with or "[]")),
     )
 
 

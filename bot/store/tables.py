@@ -43,6 +43,8 @@ reviews = Table(
     *texts("response_schema", null=True),
     *literals("problem checkpoint_ns"),
     *literals("asked_by", null=True),
+    *literals("started_with", null=True),
+    *texts("surroundings", null=True),
     *numbers("version policy_version"),
     *times("next_try_at"),
     UniqueConstraint(

@@ -15,6 +15,7 @@ import structlog
 
 from bot.agent.client import AgentClient, Look
 from bot.agent.resume import Accepted, Resume, commands_body, resume_body, send
+from bot.agent.surroundings import Carried
 from bot.core.judge import RAISED_ALARM, Verdict, VerdictKind
 from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
@@ -24,7 +25,7 @@ from bot.work.alarms import Alarm
 from bot.work.endings import ENDINGS, UNDER_WAY, UNSENT_ENDINGS, outcomes_of, why_of
 from bot.work.fence import FENCE, NEVER, fenced, put_up, resend_of, take_down
 from bot.work.hold import Bench, Hold, LeaseLost
-from bot.work.looking import find_interrupt
+from bot.work.looking import carried_along, find_interrupt
 from bot.work.sight import Sight
 
 __all__ = ["Attempt", "Bench", "LeaseLost"]
@@ -55,8 +56,13 @@ class Attempt:
     async def start(self, answer: object) -> None:
         """From `claimed`: look, then send `answer`."""
         try:
-            if await self._fresh():
-                await self._send(answer)
+            if not await self._fresh():
+                return
+            carried = await carried_along(self._review, self._client, route=self._review.target.route)
+            if carried is None:
+                await self._end_changed()
+            else:
+                await self._send(answer, carried)
         except AgentUnreachable as exc:
             await self._wait("agent_unreachable", 5_000, exc)
         except AgentRejected as exc:
@@ -94,6 +100,11 @@ class Attempt:
         await self._hold.arm(b"")
         await self.settle()
 
+    async def _end_changed(self) -> None:
+        """What the run was started with is gone or another: people approved something else. What still waits is asked anew."""
+        await self._hold.end_unsent(ReviewState.SUPERSEDED, "surroundings_changed", {})
+        self._bench.hint(self._review.tenant, self._review.target.identity, self._review.thread_id)
+
     async def _wait(self, why: str, delay_ms: int, fault: AgentError) -> None:
         tenant = self._tenant.name
         log.warning("The agent server could not be asked.", action="agent_fault", tenant=tenant, fault=str(fault))
@@ -101,9 +112,9 @@ class Attempt:
 
     # -- sending
 
-    async def _send(self, answer: object) -> None:
+    async def _send(self, answer: object, carried: Carried) -> None:
         review, fence = self._review, await self._fence()
-        body = self._body(answer, fence or review.target.assistant, since=await self._hold.since())
+        body = self._body(answer, fence or review.target.assistant, carried, since=await self._hold.since())
         resume = Resume(review.thread_id, body, review.target.route, command_id=self._hold.claim.attempt + 1)
         server, doorway = self._client.server, self._bench.agents.doorway
         try:
@@ -126,7 +137,7 @@ class Attempt:
             return None
         return await put_up(self._client, self._hold.claim, self._review.target.assistant)
 
-    def _body(self, answer: object, assistant: str, *, since: int) -> bytes:
+    def _body(self, answer: object, assistant: str, carried: Carried, *, since: int) -> bytes:
         review, claim = self._review, self._hold.claim
         make = commands_body if review.target.route == "commands" else resume_body
         return make(
@@ -138,6 +149,7 @@ class Attempt:
             kind=review.target.kind,
             since=since,
             not_after=claim.lease_until + LINGERS_MS,
+            carried=carried,
         )
 
     async def _until_end(self, accepted: Accepted) -> None:

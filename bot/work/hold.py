@@ -39,6 +39,7 @@ class Bench:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
     policies: Policies = field(default_factory=Policies)
+    hint: Callable[[str, str, str], None] = lambda *_: None  # have a thread read: tenant, identity, thread
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.client import HISTORY_LIMIT, AgentClient, Look
+from bot.agent.surroundings import NOTHING, Carried, Loss, SurroundingsLost
 from bot.agent.wire import HistoryEntry, PendingInterrupt, ThreadState
 from bot.core.decision import said_of
 from bot.core.digest import content_hash
@@ -120,6 +121,22 @@ def _hash(one: PendingInterrupt) -> str:
     )
     with_schema = per_call and one.response_schema is not None
     return content_hash([one.value, one.response_schema] if with_schema else one.value)
+
+
+async def carried_along(review: Review, client: AgentClient, *, route: str) -> Carried | None:
+    """What the run that asked was started with, ready to be sent again; None where it cannot be had as it was.
+
+    One read where there is any, none where there is not. Raises `AgentUnreachable` or `AgentRejected`.
+    """
+    if review.problem in set(Loss):
+        return None
+    if review.surroundings is None or review.asked_by is None:
+        return NOTHING
+    try:
+        found = await client.surroundings(review.thread_id, review.asked_by)
+        return found.carried(review.target.kind, route) if found.seal(review.salt) == review.surroundings else None
+    except SurroundingsLost:
+        return None
 
 
 def results_of(review: Review, state: ThreadState | None) -> tuple[CallResult | None, ...]:

@@ -13,13 +13,18 @@ from dataclasses import dataclass
 from bot.agent.client import AgentClient, Look
 from bot.agent.pending import REVIEW_NODE
 from bot.agent.pool import Agents
+from bot.agent.surroundings import Carried
 from bot.core.model import Review, ReviewState
 from bot.core.policy import TenantPolicy
 from bot.errors import AgentRejected, AgentUnreachable, OutcomeUnknown
 from bot.store import audit, decisions
 from bot.store.engine import Store
-from bot.work.looking import results_of
+from bot.work.looking import carried_along, results_of
 from bot.work.recheck import moved
+
+CHANGED = (
+    "what the run was started with (its context) cannot be read any more as it was, so a fork would run without it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +73,13 @@ class Repairer:
         why = unsafe(review, look)
         if why is not None or look.state is None or look.state.checkpoint_id is None:
             return Told(False, f"Not repaired, because {why}.")
+        # A fork runs the review step alone, and what it asks is sent with what the fork's own row says.
+        carried = await carried_along(review, client, route="runs")
+        if carried is None:
+            return Told(False, f"Not repaired, because {CHANGED}.")
         if not await self._first(review, look.state.checkpoint_id, actor=actor):
             return Told(False, "Not repaired, because it was asked for already: look at the thread's next review.")
-        return await self._fork(client, review, look.state.checkpoint_id, actor=actor)
+        return await self._fork(client, review, look.state.checkpoint_id, carried, actor=actor)
 
     async def _first(self, review: Review, checkpoint: str, *, actor: str) -> bool:
         """One fork for each checkpoint, whoever asks and however often; recorded before anything leaves us."""
@@ -83,10 +92,12 @@ class Repairer:
                 )
         return first
 
-    async def _fork(self, client: AgentClient, review: Review, checkpoint: str, *, actor: str) -> Told:
+    async def _fork(
+        self, client: AgentClient, review: Review, checkpoint: str, carried: Carried, *, actor: str
+    ) -> Told:
         run = None
         try:
-            run = await client.fork(review.thread_id, checkpoint, review.target.assistant)
+            run = await client.fork(review.thread_id, checkpoint, review.target.assistant, carried)
             told = Told(True, f"Forked by run {run}: a fresh review opens as soon as the agent asks again.")
         except AgentUnreachable as exc:
             told = Told(False, f"Not repaired: {exc}.")

@@ -15,6 +15,7 @@ import structlog
 
 from bot.agent.client import AgentClient
 from bot.agent.pool import Agents, target_of
+from bot.agent.surroundings import Started
 from bot.agent.sync import Sighting, Synced, record_sighting
 from bot.agent.wire import ThreadRow
 from bot.core.model import ReviewState, Target
@@ -112,6 +113,9 @@ class Watcher:
         mine = [hint for hint in self._hints if hint[0] == tenant.name]
         for hint in mine:
             self._hints.pop(hint, None)
+            seen = self._seen.get((tenant.agent.url, *hint[1:]))
+            if seen is not None:
+                seen.updated_at = ""  # should this reading fail, the next poll reads it
         for identity in dict.fromkeys(identity for _, identity, _ in mine):
             await self._guarded(tenant, identity, [thread for _, one, thread in mine if one == identity], version)
 
@@ -202,7 +206,11 @@ class Watcher:
         key = (target.url, target.identity, thread_id)
         seen = self._seen.setdefault(key, Seen())
         settled = seen.doubtful_since is not None and self.clock() - seen.doubtful_since >= SETTLED_S
-        sighting = Sighting(target, fresh, state, began)
+
+        async def started() -> Started:
+            return await client.started(thread_id, state.run_id)
+
+        sighting = Sighting(target, fresh, state, began, started)
         synced = await record_sighting(self.store, tenant, sighting, policy_version=post.version, settled=settled)
         self._note(seen, synced, fresh, listed_at=fresh.updated_at if listed_at is None else listed_at)
         if synced.opened or synced.closed:

@@ -82,13 +82,15 @@ class Standin:
             "tasks": [] if mark else [task],
             "interrupts": [] if mark else [listed],
             "checkpoint": {"checkpoint_id": f"cp-{thread}", "checkpoint_ns": ""},
-            "metadata": {MARK: mark} if mark else {},
+            "metadata": {"run_id": f"first-{thread}"} | ({MARK: mark} if mark else {}),
         }
 
     def _runs(self, thread: str) -> list[Any]:
         mark = self.answered.get(thread)
-        run = {"run_id": f"run-{thread}", "status": "success", "created_at": "2026-01-01T00:00:00+00:00"}
-        return [run | {"metadata": {MARK: mark}}] if mark else []
+        bare: dict[str, Any] = {"config": {}, "context": {}}
+        first = {"run_id": f"first-{thread}", "status": "interrupted", "created_at": "2026-01-01T00:00:00+00:00"} | bare
+        run = {"run_id": f"run-{thread}", "status": "success", "created_at": "2026-01-01T00:00:01+00:00"} | bare
+        return [*([run | {"metadata": {MARK: mark}}] if mark else []), first]
 
     def _resumed(self, thread: str, body: Any) -> bytes:
         self.resumes.append((time.perf_counter(), thread, body["command"]["resume"]))

@@ -17,7 +17,7 @@ from bot.serve import warn_of_policy
 from bot.store import policies
 from bot.store.opening import open_store
 from tests.cases.running import database_in
-from tests.factories import INTERRUPT, make_batch, make_config, make_request, tree
+from tests.factories import INTERRUPT, make_batch, make_config, make_request, started_bare, tree
 from tests.office import policy_text
 
 pytestmark = pytest.mark.asyncio
@@ -40,7 +40,9 @@ async def lines_of(store, value, *, looks=1):
     row = ThreadRow("thread-1", "interrupted", "2026-11-30T00:00:00Z", {})
     with capture_logs() as said:
         for _ in range(looks):
-            seen = Sighting(Target(URL, "langgraph", "approvals", "agent"), row, state, await store.now() + 1)
+            seen = Sighting(
+                Target(URL, "langgraph", "approvals", "agent"), row, state, await store.now() + 1, started_bare
+            )
             await record_sighting(store, tenant, seen, policy_version=1, settled=True)
     return said
 

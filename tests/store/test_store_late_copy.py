@@ -9,6 +9,7 @@ from bot.core.model import Outcome, Target
 from bot.core.policyfile import parse
 from bot.store import Store, decisions
 from bot.store.tables import actions
+from tests.factories import started_bare
 from tests.office import policy_text
 from tests.store.made import URL, loaded
 from tests.store.test_store_sightings import given_tried
@@ -26,7 +27,7 @@ async def test_what_a_late_copy_did_after_its_decision_was_taken_back_is_told(st
     tenant = parse(policy_text(URL, kind="aegra")).tenants["demo"]
     state = ThreadState((ran,), ("tools",), (), None, {}, None)
     row = ThreadRow(review.thread_id, "idle", "2026-11-30T00:00:00Z", {})
-    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1)
+    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
 
     await record_sighting(store, tenant, seen, policy_version=1, settled=True)
 

@@ -7,6 +7,7 @@ from bot.agent.wire import ThreadRow, ThreadState
 from bot.core.model import ReviewState, Target
 from bot.core.policyfile import parse
 from bot.store import Store, dispatches
+from tests.factories import started_bare
 from tests.office import policy_text
 from tests.store.made import URL, given_claim, loaded
 
@@ -18,7 +19,7 @@ async def vanished(store: Store, thread: str) -> None:
     tenant = parse(policy_text(URL, kind="aegra")).tenants["demo"]
     state = ThreadState((), ("tools",), (), None, {}, None)
     row = ThreadRow(thread, "error", "2026-11-30T00:00:00Z", {})
-    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1)
+    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
     await record_sighting(store, tenant, seen, policy_version=1, settled=True)
 
 

@@ -52,11 +52,11 @@ class Commands(Endpoints):
         except Refused as missing:
             raise CommandError("no_such_run", str(missing)) from missing
         if method == "run.start":
-            return {"run_id": await self._start(request, thread, _as_resume(params, thread))}
+            return {"run_id": await self._start(request, thread, self._as_resume(params, thread))}
         if method != "input.respond":
             raise CommandError("unknown_command", f"Unknown command {method!r}.")
         command = {"resume": await self._answers(thread, params)}
-        run_id = await self._start(request, thread, {**_kept(params), "command": command})
+        run_id = await self._start(request, thread, {**self._kept(params), "command": command})
         return {"run_id": run_id} if self._kind.tells_run_of_response else {}
 
     async def _start(self, request: Request, thread: Thread, body: JSON) -> str:
@@ -90,13 +90,12 @@ class Commands(Endpoints):
         if unknown:
             raise CommandError("no_such_interrupt", f"Unknown interrupt id {unknown[0]!r}.")
 
+    def _kept(self, params: JSON) -> JSON:
+        """What an answer takes from its command: LangGraph gives its run no context."""
+        return {name: params[name] for name in self._kind.commands_take if name in params}
 
-def _kept(params: JSON) -> JSON:
-    return {name: params[name] for name in ("assistant_id", "config") if name in params}
-
-
-def _as_resume(params: JSON, thread: Thread) -> JSON:
-    """On a waiting thread both servers take a new message for the answer; that destroys the approval."""
-    if thread.status != "interrupted":
-        return params
-    return {**_kept(params), "command": {"resume": params.get("input")}}
+    def _as_resume(self, params: JSON, thread: Thread) -> JSON:
+        """On a waiting thread both servers take a new message for the answer; that destroys the approval."""
+        if thread.status != "interrupted":
+            return params
+        return {**self._kept(params), "command": {"resume": params.get("input")}}

@@ -13,6 +13,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+# Beginnings of names that servers and LangGraph put into a run's context and configuration themselves.
+_SERVERS = ("__", "langgraph_")
+_SERVERS_CONFIG = (*_SERVERS, "checkpoint_", "thread_", "run_id", "graph_id", "assistant_id", "user_id", "user_display")
+
 _of_this_server: ContextVar[Path | None] = ContextVar("effects_file", default=None)
 _of_this_process = {"path": Path("effects.jsonl")}
 
@@ -32,11 +36,15 @@ def writing_to(path: Path) -> Iterator[None]:
         _of_this_server.reset(token)
 
 
-def record(tool: str, args: dict[str, Any], *, configurable: Mapping[str, Any], call_id: str | None = None) -> None:
+def record(
+    tool: str, args: dict[str, Any], *, config: Mapping[str, Any], context: Any = None, call_id: str | None = None
+) -> None:
     """Append `{at, tool, args, thread_id, run_id, tool_call_id}`; `args` are what the tool was called with.
 
-    `configurable` is the part of the run's configuration in which LangGraph and both servers put the two ids.
+    What its run was started with is added where there is any: `context`, `configurable`, `tags`. In
+    `config.configurable` LangGraph and both servers put the two ids, and much of their own, which is left out.
     """
+    configurable = config.get("configurable") or {}
     run_id = configurable.get("run_id")
     line = {
         "at": time.time(),
@@ -46,11 +54,24 @@ def record(tool: str, args: dict[str, Any], *, configurable: Mapping[str, Any], 
         "run_id": str(run_id) if run_id else None,
         "tool_call_id": call_id,
     }
+    tags = [tag for tag in config.get("tags") or () if not tag.startswith("seq:")]
+    given = {
+        "context": _without(context, _SERVERS),
+        "configurable": _without(configurable, _SERVERS_CONFIG),
+        "tags": tags,
+    }
+    line |= {name: value for name, value in given.items() if value}
     handle = os.open(_of_this_server.get() or _of_this_process["path"], os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
     try:
-        os.write(handle, json.dumps(line).encode() + b"\n")
+        os.write(handle, json.dumps(line, default=repr).encode() + b"\n")
     finally:
         os.close(handle)
+
+
+def _without(held: Any, prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """What of a context or a configuration its caller may have put there."""
+    found = held if isinstance(held, Mapping) else {}
+    return {key: value for key, value in found.items() if not key.startswith(prefixes)}
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -65,16 +65,30 @@ class Engine:
         """Run the graph as the request says, to its end or its next pause; whatever it raises comes out as it is."""
         config = self._config(run)
         with effects.writing_to(self.effects_file), tracing_context(enabled=False):
-            values = await self.graphs[graph_id].ainvoke(_given(run.request), config)
+            values = await self.graphs[graph_id].ainvoke(
+                _given(run.request),
+                config,
+                context=self.kind.started_with(run).get("context") or {},
+                interrupt_before=run.request.get("interrupt_before"),
+                interrupt_after=run.request.get("interrupt_after"),
+            )
         shown = values if isinstance(values, dict) else {}
         return {name: plain(value) for name, value in shown.items() if name != "__interrupt__"}
 
     def _config(self, run: Run) -> RunnableConfig:
-        asked = (run.request.get("config") or {}).get("configurable") or {}
-        ids = {"thread_id": run.thread_id, "run_id": run.run_id, "user_id": run.owner}
+        asked = self.kind.started_with(run).get("configurable") or {}
+        ids = {"thread_id": run.thread_id, "run_id": run.run_id, "user_id": asked.get("user_id") or run.owner}
         at = (run.request.get("checkpoint") or {}).get("checkpoint_id") or run.request.get("checkpoint_id")
         fork = {"checkpoint_id": at} if at else {}
-        return {"configurable": {**asked, **ids, **fork}, "metadata": self.kind.checkpoint_metadata(run)}
+        given = run.request.get("config") or {}
+        made: RunnableConfig = {
+            "configurable": {**asked, **ids, **fork},
+            "metadata": self.kind.checkpoint_metadata(run),
+            "tags": list(given.get("tags") or []),
+        }
+        if given.get("recursion_limit"):
+            made["recursion_limit"] = given["recursion_limit"]
+        return made
 
     def pending(self, snapshot: StateSnapshot) -> list[JSON]:
         """The interrupts that state lists, as this kind prints them."""

@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import get_runtime
 from langgraph.types import Send, interrupt
 from pydantic import BaseModel, Field
 
@@ -125,8 +126,9 @@ def _ask(state: Free) -> list[Any]:
 async def _free(state: Free, config: RunnableConfig) -> dict[str, Any]:
     answers = _ask(state)
     # The answer is this graph's whole effect: tests read here what the server was really told.
-    configurable = config.get("configurable") or {}
-    await asyncio.to_thread(effects.record, "freeform", {"answers": answers}, configurable=configurable)
+    await asyncio.to_thread(
+        effects.record, "freeform", {"answers": answers}, config=config, context=get_runtime().context
+    )
     return {"answers": answers}
 
 

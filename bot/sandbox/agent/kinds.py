@@ -26,6 +26,7 @@ class Langgraph:
     shows_schema = True
     shows_path = True
     commands_need_target = True
+    commands_take: tuple[str, ...] = ("assistant_id", "config")
     tells_run_of_response = False
     paused_run = "success"
     leaves_cut_off_runs = False
@@ -60,11 +61,40 @@ class Langgraph:
             "assistant_id": run.assistant_id,
             "metadata": {"created_by": "system", **run.metadata, **run.mark},
             "status": run.status,
-            "kwargs": {name: run.request.get(name) for name in ("input", "command", "config")},
+            "kwargs": self._kwargs(run),
             "multitask_strategy": run.request.get("multitask_strategy") or "enqueue",
             "created_at": run.created_at,
             "updated_at": run.updated_at,
         }
+
+    def started_with(self, run: Run) -> JSON:
+        """`context` and `configurable` of a run: what was sent as one is copied into the other."""
+        sent = (run.request.get("config") or {}).get("configurable") or {}
+        context = run.request.get("context") or {}
+        return {"context": dict(context or sent), "configurable": dict(sent or context)}
+
+    def _kwargs(self, run: Run) -> JSON:
+        """The request as a run's row shows it, with what the server adds to `configurable`."""
+        held = self.started_with(run)
+        ours: JSON = {
+            "langgraph_auth_user": {"identity": run.owner, "is_authenticated": True},
+            "langgraph_auth_user_id": run.owner,
+            "langgraph_auth_permissions": [],
+            "langgraph_request_id": run.run_id,
+            "__after_seconds__": 0,
+            "run_id": run.run_id,
+            "thread_id": run.thread_id,
+            "graph_id": run.metadata.get("graph_id"),
+            "assistant_id": run.assistant_id,
+            "user_id": held["configurable"].get("user_id") or run.owner,
+        }
+        config = {
+            **(run.request.get("config") or {}),
+            "configurable": {**held["configurable"], **ours},
+            "metadata": {"created_by": "system", **run.metadata, **run.mark},
+        }
+        plain = ("input", "command", "interrupt_before", "interrupt_after")
+        return {**{name: run.request.get(name) for name in plain}, "config": config, "context": held["context"]}
 
     def assistant(self, assistant: Assistant) -> JSON:
         """An assistant's row."""
@@ -97,6 +127,8 @@ class Langgraph:
 
     def refusal(self, request: JSON, thread: Thread) -> tuple[int, str] | None:
         """Why a run is not taken, as status and sentence; None where it is."""
+        if request.get("context") and (request.get("config") or {}).get("configurable"):
+            return 400, "Cannot specify both configurable and context. Prefer setting context alone."
         if thread.status == "busy" and request.get("multitask_strategy") == "reject":
             said = "Thread is already running a task. Wait for it to finish or choose a different multitask strategy."
             return 409, said
@@ -120,6 +152,7 @@ class Aegra(Langgraph):
     shows_schema = False
     shows_path = False
     commands_need_target = False
+    commands_take = ("assistant_id", "config", "context")
     tells_run_of_response = True
     paused_run = "interrupted"
     leaves_cut_off_runs = True
@@ -153,11 +186,16 @@ class Aegra(Langgraph):
             "output": run.output,
             "error_message": run.error["message"] if run.error else None,
             "config": run.request.get("config") or {},
-            "context": run.request.get("context") or {},
+            "context": self.started_with(run)["context"],
             "user_id": run.owner,
             "created_at": _zulu(run.created_at),
             "updated_at": _zulu(run.updated_at),
         }
+
+    def started_with(self, run: Run) -> JSON:
+        """Both may be sent; `configurable` stands for a context that is not, and not the other way round."""
+        sent = (run.request.get("config") or {}).get("configurable") or {}
+        return {"context": dict(run.request.get("context") or sent), "configurable": dict(sent)}
 
     def checkpoint_metadata(self, run: Run) -> JSON:
         return {"run_id": run.run_id, "user_id": run.owner, "user_display_name": run.owner, **run.mark}

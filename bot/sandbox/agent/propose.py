@@ -5,7 +5,7 @@ runs, on its own.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -15,27 +15,29 @@ from bot.sandbox.agent.presets import PRESETS, Call
 Turns = Sequence[Sequence[Call]]
 
 
-async def propose(
+async def propose(  # noqa: PLR0913 - what a client says when it starts a run
     client: httpx.AsyncClient,
     *,
     preset: str | None = None,
     turns: Turns | None = None,
     user: str,
     identity: str = "approvals",
+    started: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
     """Create a thread that names `user` as its requester and start a run on it: `{thread_id, run_id, assistant}`.
 
     `user` is a Slack user id and goes to the thread's metadata as `slack_user`; `identity` is the owner on the agent
-    server (`X-User-Id`). Raises ValueError for an unknown preset or unless exactly one of `preset` and `turns` is given,
-    `httpx.HTTPStatusError` where the server refuses.
+    server (`X-User-Id`). `started` is more of the run's body: `context`, `config` and the like. Raises
+    ValueError for an unknown preset or unless exactly one of `preset` and `turns` is given, `httpx.HTTPStatusError`
+    where the server refuses.
     """
     assistant, given = what_to_run(preset, turns)
     headers = {"X-User-Id": identity}
     made = await client.post("/threads", json={"metadata": {"slack_user": user}}, headers=headers)
     thread = made.raise_for_status().json()["thread_id"]
-    body = {"assistant_id": assistant, "input": given}
-    started = await client.post(f"/threads/{thread}/runs", json=body, headers=headers)
-    return {"thread_id": thread, "run_id": started.raise_for_status().json()["run_id"], "assistant": assistant}
+    body = {**(started or {}), "assistant_id": assistant, "input": given}
+    accepted = await client.post(f"/threads/{thread}/runs", json=body, headers=headers)
+    return {"thread_id": thread, "run_id": accepted.raise_for_status().json()["run_id"], "assistant": assistant}
 
 
 def what_to_run(preset: str | None, turns: Turns | None) -> tuple[str, dict[str, Any]]:

@@ -32,8 +32,8 @@ GATES: dict[str, bool | dict[str, Any]] = {
 
 async def _record(name: str, runtime: Runtime, **args: Any) -> None:
     # In a thread: one of the servers that run these graphs refuses blocking calls in its event loop.
-    configurable = runtime.config.get("configurable") or {}
-    await asyncio.to_thread(effects.record, name, args, configurable=configurable, call_id=runtime.tool_call_id)
+    given = {"config": runtime.config, "context": runtime.context}
+    await asyncio.to_thread(effects.record, name, args, call_id=runtime.tool_call_id, **given)
 
 
 @tool
