@@ -50,9 +50,9 @@ def edit_inputs(call: CallView, draft: Draft) -> list[Json]:
     return [kit.field(block_id, words.EDITED_JSON, element, hint=kit.plain(words.EDIT_HINT))]
 
 
-def message_input(call: CallView, draft: Draft, decision: str) -> Json:
-    """The input for a reason (may stay empty) or an answer (may not)."""
-    block_id = ids.encode_place(ids.Place("m", call.position, draft.revision))
+def message_input(call: CallView, draft: Draft, decision: str, *, kind: str = "m") -> Json:
+    """The input for a reason (may stay empty) or an answer (may not); ``kind`` as in ``ids.Place``."""
+    block_id = ids.encode_place(ids.Place(kind, call.position, draft.revision))
     label = words.YOUR_ANSWER if decision == "respond" else words.WHY
     element = kit.text_input(ids.MESSAGE, draft.message)
     return kit.field(block_id, label, element, optional=decision != "respond")
@@ -78,7 +78,7 @@ def decision_inputs(
     chosen = draft.decision if draft.decision in offered else None
     more = list(edit) if chosen == "edit" else []
     if chosen in ("reject", "respond"):
-        more = [message_input(call, draft, chosen)]
+        more = [message_input(call, draft, chosen, kind="a" if chosen == "respond" else "m")]
     return [choice_input(call, draft, offered, optional=optional), *more]
 
 

@@ -55,7 +55,7 @@ ACTIONS: Final = {"approve": APPROVE, "edit": EDIT, "reject": REJECT, "respond":
 
 _SHOWING: Final = re.compile(r"s_[a-z0-9]{26}")
 _PLACE: Final = re.compile(
-    r"(?P<kind>[demfor])\.(?P<position>\d{1,4})(?:\.(?P<field>\d{1,4}))?(?:\.r(?P<revision>\d{1,6}))?"
+    r"(?P<kind>[demfora])\.(?P<position>\d{1,4})(?:\.(?P<field>\d{1,4}))?(?:\.r(?P<revision>\d{1,6}))?"
 )
 _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 
@@ -64,8 +64,9 @@ _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 class Place:
     """Where an input or button stands: its kind, the call's position, and for inputs the draft's revision.
 
-    Kinds: ``d`` the decision's radio buttons, ``m`` reason or answer, ``e`` edited JSON, ``f`` one typed field (with
-    ``field``), ``r`` a button that opens one call of a batch, ``o`` one that opens the form of its edit. A new revision makes Slack drop what was typed.
+    Kinds: ``d`` the decision's radio buttons, ``m`` a reason or the only answer, ``a`` an answer that was chosen among
+    other decisions (Slack keeps what was typed under one id), ``e`` edited JSON, ``f`` one typed field (with ``field``),
+    ``r`` a button that opens one call of a batch, ``o`` one that opens the form of its edit. A new revision makes Slack drop what was typed.
     """
 
     kind: str

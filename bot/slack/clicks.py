@@ -274,14 +274,15 @@ def _opened_review(scene: Scene, click: Click) -> Drawn | Refused:
 def _redrawn(scene: Scene, click: Click) -> Drawn:
     step = {ids.PAGE_NEXT: 1, ids.PAGE_BACK: -1}.get(click.action_id, 0)
     page = scene.showing.page + step
+    banner = refusal_plain(Refusal.STALE_SHOWING.value) if scene.is_stale else None
     action = _action(scene, scene.showing.position)
     if action is None:
-        return draw_batch(scene, page=page)
+        return draw_batch(scene, page=page, banner=banner)
     callback = click.view.callback_id if click.view else ""
     in_batch = callback in (ids.CALLBACK_BATCH_EDIT, ids.CALLBACK_KEEP)
     if click.action_id == ids.EDIT_BACK:
-        return draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch)
+        return draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch, banner=banner)
     if click.action_id in (ids.EDIT_AS_JSON, ids.EDIT_AS_FIELDS):
         return draw_other_form(scene, action, json=click.action_id == ids.EDIT_AS_JSON, in_batch=in_batch)
     revealed = callback == ids.CALLBACK_REVEALED
-    return draw_review(scene, action, page=page, reveal=revealed or click.action_id == ids.REVEAL)
+    return draw_review(scene, action, page=page, reveal=revealed or click.action_id == ids.REVEAL, banner=banner)

@@ -20,7 +20,7 @@ from bot.slack.projection import offered
 from bot.slack.views import Scene, may_open
 from bot.store.drafts import Draft
 
-KINDS = frozenset({"d", "m", "e", "f"})
+KINDS = frozenset({"d", "m", "a", "e", "f"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,21 @@ class FieldErrors:
 
 
 def read_drafts(scene: Scene, values: Mapping[str, InputValue]) -> dict[int, Draft]:
-    """The drafts after what this view's inputs hold now; positions without inputs are left out."""
+    """The drafts after what this view's inputs hold now; positions without inputs are left out.
+
+    Left out is also what was typed about other content than stands there now: its block ids are other ones.
+    """
     changed: dict[int, Draft] = {}
     actions = {action.position: action for action in scene.review.actions}
-    for block_id, value in values.items():
-        place = ids.decode_place(block_id)
+    places = [(ids.decode_place(block_id), value) for block_id, value in values.items()]
+    # Choices first: whether a text is a reason or an answer is known by them.
+    for place, value in sorted(places, key=lambda one: one[0] is None or one[0].kind != "d"):
         if place is None or place.kind not in KINDS or place.position not in actions:
             continue
-        draft = changed.get(place.position) or scene.draft(actions[place.position])
-        text = value if isinstance(value, str) else None
-        changed[place.position] = _with(replace(draft, revision=place.revision), place, text)
+        before = scene.draft(actions[place.position])
+        draft = changed.get(place.position, before)
+        if place.revision == before.revision and not _of_another_choice(draft, place, values):
+            changed[place.position] = _with(draft, place, value if isinstance(value, str) else None)
     return {position: _implied(draft, position, values) for position, draft in changed.items()}
 
 
@@ -50,11 +55,21 @@ def _implied(draft: Draft, position: int, values: Mapping[str, InputValue]) -> D
     return replace(draft, decision=DecisionType.RESPOND.value) if alone else draft
 
 
+def _of_another_choice(draft: Draft, place: ids.Place, values: Mapping[str, InputValue]) -> bool:
+    """Whether this is the input of a reason while an answer is chosen, or the other way round."""
+    if place.kind not in ("m", "a") or block_of(values, place.position, "d") is None:
+        return False
+    return (place.kind == "a") is not (draft.decision == DecisionType.RESPOND.value)
+
+
 def _with(draft: Draft, place: ids.Place, text: str | None) -> Draft:
     match place.kind:
         case "d":
-            return replace(draft, decision=text)
-        case "m":
+            # What was written as a reason is no answer, nor the other way round.
+            answer = DecisionType.RESPOND.value
+            turned = (draft.decision == answer) is not (text == answer)
+            return replace(draft, decision=text, message=None if turned else draft.message)
+        case "m" | "a":
             return replace(draft, message=text)
         case "f":
             fields = {**draft.fields, place.field or 0: text}
@@ -101,7 +116,7 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
         if intent is None:
             errors[block] = reasons.EDIT_FIRST if chosen(draft) is DecisionType.EDIT else reasons.CHOOSE
         elif intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
-            errors[block_of(values, action.position, "m") or block] = reasons.EMPTY_ANSWER
+            errors[block_of(values, action.position, "a", "m") or block] = reasons.EMPTY_ANSWER
     return FieldErrors(errors) if errors else None
 
 
@@ -112,9 +127,13 @@ def undrawn(scene: Scene, drafts: Mapping[int, Draft], view: View) -> str | None
         form = ids.encode_place(ids.Place("o", position))
         if chosen(draft) is DecisionType.EDIT and intent_of(scene, action, draft) is None and form not in view.blocks:
             return reasons.EDIT_FIRST
-        if chosen(draft) is DecisionType.RESPOND and block_of(view.values, position, "m") is None:
+        if chosen(draft) is DecisionType.RESPOND and not _has_answer(view.values, position):
             return reasons.EMPTY_ANSWER
     return None
+
+
+def _has_answer(values: Mapping[str, InputValue], position: int) -> bool:
+    return block_of(values, position, "a" if block_of(values, position, "d") else "m") is not None
 
 
 def asked(scene: Scene) -> tuple[Action, ...]:

@@ -110,6 +110,12 @@ class Submits:
         await self.desk.note(submission.presser, ids.decode_showing(submission.view.showing_id) or "", refused)
         return _replace(draw_notice(refused))
 
+    async def _stale(self, submission: Submission, scene: Scene) -> str:
+        """Somebody has edited what this window showed: what to say of it, once it is on record."""
+        refused = Refused(Refusal.STALE_SHOWING, scene.showing.position)
+        await self.desk.note(submission.presser, scene.showing.id, refused)
+        return refusal_plain(refused.reason.value)
+
     async def _small(self, submission: Submission, scene: Scene, kind: DecisionType) -> Answer:
         action = _action(scene)
         if action is None:
@@ -123,6 +129,9 @@ class Submits:
         if action is None:
             return await self._untraced(submission)
         values = submission.view.values
+        if scene.is_stale:  # the window stays, with what was typed, to be copied from
+            stale = await self._stale(submission, scene)
+            return _errors(submission, {block_of(values, action.position, "f", "e"): stale})
         changed = read_drafts(scene, values)
         draft = changed.get(action.position, scene.draft(action))
         read = _typed(scene, action, draft) if block_of(values, action.position, "f") else _as_json(draft)
@@ -176,9 +185,10 @@ class Submits:
             return await self._untraced(submission)
         changed = read_drafts(scene, submission.view.values)
         draft = changed.get(action.position, scene.draft(action))
-        if chosen(draft) is DecisionType.EDIT:
+        if chosen(draft) is DecisionType.EDIT and not scene.is_stale:
             return await self._to_form(submission, scene, action, changed)
-        missing = undrawn(scene, changed, submission.view)
+        stale = await self._stale(submission, scene) if scene.is_stale else None
+        missing = stale or undrawn(scene, changed, submission.view)
         if missing is not None:
             now = replace(scene, drafts=merged(scene.drafts, changed))
             revealed = submission.view.callback_id == ids.CALLBACK_REVEALED
@@ -206,7 +216,8 @@ class Submits:
         changed = read_drafts(scene, submission.view.values)
         now = replace(scene, drafts=merged(scene.drafts, changed))
         page = scene.showing.page
-        missing = undrawn(scene, changed, submission.view)
+        stale = await self._stale(submission, scene) if scene.is_stale else None
+        missing = stale or undrawn(scene, changed, submission.view)
         if missing is not None:
             return await self._go_on(submission, scene, draw_batch(now, page=page, banner=missing), changed)
         problems = page_problems(scene, changed, submission.view.values)
@@ -269,7 +280,7 @@ class Submits:
             return CLEAR
         values = submission.view.values
         position = refused.position if refused.position is not None else 0
-        block = block_of(values, position, "d", "m", "e", "f") or next(iter(values), None)
+        block = block_of(values, position, "d", "m", "a", "e", "f") or next(iter(values), None)
         if block is None:
             return refusal_in_place(refused)
         return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})

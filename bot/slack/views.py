@@ -51,9 +51,23 @@ class Scene:
     kept: Mapping[str, Showing] = field(default_factory=dict)  # of the edits that these drafts keep
 
     def draft(self, action: Action) -> Draft:
-        """This person's draft of a call, as long as it was about the same content."""
+        """This person's draft of a call, as long as it was about the same content, under the revision of that content."""
         held = self.drafts.get(action.position)
-        return held if held is not None and held.digest == action.standing_digest else Draft(action.standing_digest)
+        same = held is not None and held.digest == action.standing_digest
+        draft = held if held is not None and same else Draft(action.standing_digest)
+        return replace(draft, revision=_revision(action))
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether what was shown is not what stands there now: somebody has edited it meanwhile."""
+        position = self.showing.position
+        standing = review_digest(self.review) if position is None else self.review.actions[position].standing_digest
+        return self.showing.digest != standing
+
+
+def _revision(action: Action) -> int:
+    """Of a call's content: 0 as it was proposed. Slack keeps what was typed under an id, so other content has other ids."""
+    return 0 if action.proposal is None else int(action.standing_digest[:8], 16) % 999_999 + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +123,9 @@ def draw_small(
         rendered = edit_modal(view, typed(scene.draft(action)), fields=fields, banner=banner, in_batch=in_batch)
     else:
         build = reject_modal if kind is DecisionType.REJECT else respond_modal
-        rendered = build(view, typed(scene.draft(action)), banner=banner)
+        draft = scene.draft(action)
+        other = draft.decision is not None and (draft.decision == DecisionType.RESPOND) is not (build is respond_modal)
+        rendered = build(view, typed(replace(draft, message=None) if other else draft), banner=banner)
     return drawn_of(scene, rendered, showing_id, action=action)
 
 

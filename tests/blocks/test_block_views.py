@@ -194,7 +194,7 @@ def test_a_settled_call_can_be_read_in_full_but_not_decided():
 
 
 def test_choosing_a_decision_brings_its_own_input_and_no_other():
-    for decision, kinds in {None: "d", "approve": "d", "edit": "d", "reject": "dm", "respond": "dm"}.items():
+    for decision, kinds in {None: "d", "approve": "d", "edit": "d", "reject": "dm", "respond": "da"}.items():
         view = review_modal(make_review(make_call(), draft=Draft(decision))).view
         assert [block_id[0] for block_id in inputs(view)] == list(kinds)
         assert inputs(view)["d.0"]["dispatch_action"]
@@ -306,7 +306,7 @@ def test_drafts_of_a_batch_stand_in_their_own_places():
         (2, Draft("respond", "eu")),
     )
     fields = inputs(batch_modal(make_batch(3, drafts=drafts)).view)
-    assert list(fields) == ["d.0", "m.0", "d.1.r1", "d.2", "m.2"]
+    assert list(fields) == ["d.0", "m.0", "d.1.r1", "d.2", "a.2"]
 
 
 def test_a_confirmation_shows_old_and_new_what_stays_and_all_that_will_run():
