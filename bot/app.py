@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -23,16 +23,16 @@ from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
+from bot.access.deciding import Desk
 from bot.agent.pool import Agents
 from bot.agent.sync import requester_of
 from bot.core.model import Review, Who
-from bot.core.policy import Person, TenantPolicy
+from bot.core.policy import Person, TenantPolicy, touches
 from bot.policies import Policies
 from bot.settings import Settings
 from bot.slack import api
 from bot.slack.clicks import Clicks
 from bot.slack.commands import Commands
-from bot.slack.deciding import Desk
 from bot.slack.entrance import Entrance
 from bot.slack.events import Events
 from bot.slack.groups import announcing
@@ -40,7 +40,7 @@ from bot.slack.home import Home
 from bot.slack.installations import Installations, identify, install
 from bot.slack.listeners import Listeners
 from bot.slack.operating import Operating
-from bot.slack.people import PeopleReader
+from bot.slack.people import PeopleReader, Workspaces
 from bot.slack.results import Results
 from bot.slack.revocation import Revocation
 from bot.slack.screens import Screens
@@ -160,6 +160,7 @@ async def compose(
         wake("dispatch", "watch"),
     )
     people.group_changed = announcing(policies)
+    people.workspaces = _workspaces(store, policies)
     home = Home(store, policies, installations.client, people)
     keeper = Keeper(store, policies, people)
     messages = MessageSync(store, policies, installations.client, owner, keeper.refresh)
@@ -262,6 +263,15 @@ def _over_http(settings: Settings, bolt: AsyncApp) -> SlackEndpoint | None:
     if settings.socket_mode:
         return None
     return SlackEndpoint(AsyncSlackRequestHandler(bolt), SignatureVerifier(settings.slack_signing_secret))
+
+
+def _workspaces(store: Store, policies: Policies) -> Workspaces:
+    async def of(place: str) -> Sequence[str]:
+        async with store.read() as tx:
+            in_force = await policies.in_force(tx)
+        return sorted({tenant.slack_team for tenant in in_force.tenants() if touches(tenant, place)}) or (place,)
+
+    return of
 
 
 def _sources(people: PeopleReader, agents: Agents) -> Sources:

@@ -169,7 +169,7 @@ async def _groups(tenant: TenantPolicy, user: str) -> Mapping[str, int]:
     store = await open_store(read(os.environ).database_url)
     try:
         async with store.read() as tx:
-            return await people.groups_of(tx, tenant.slack_team, user)
+            return (await people.account(tx, tenant.slack_team, user)).groups
     finally:
         await store.close()
 

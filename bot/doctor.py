@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 
 from bot import doctor_agent, doctor_slack
+from bot.access.untraced import ELSEWHERE
 from bot.agent.pool import Agents
 from bot.core.policy import Finding as PolicyFinding
 from bot.core.policy import TenantPolicy, check
@@ -21,7 +22,6 @@ from bot.errors import ConfigurationError, StoreError
 from bot.policies import InForce, Policies
 from bot.settings import Settings, require_slack
 from bot.slack.socket import require_socket
-from bot.slack.untraced import ELSEWHERE
 from bot.store import audit, tenants
 from bot.store.engine import Store
 from bot.store.opening import open_store

@@ -11,7 +11,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.authority import groups_of_policy
+from bot.access.person import groups_of_policy
 from bot.core.policy import TenantPolicy
 from bot.doctor_finding import Finding, Grade
 from bot.errors import SlackError

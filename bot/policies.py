@@ -39,6 +39,11 @@ class Policies:
     def __init__(self) -> None:
         self._last = InForce(0, None)
 
+    @property
+    def latest(self) -> InForce:
+        """The policy as it was read last: a newer one may be in force by now."""
+        return self._last
+
     async def in_force(self, tx: Tx, *, known: int | None = None) -> InForce:
         """The policy as this transaction sees it; `known` is the version in force, if it has just been read."""
         version = await current_version(tx) if known is None else known

@@ -157,7 +157,7 @@ def _accepted(taken: Sequence[Taken]) -> Accepted:
 def _closed(review: Review, press: Press) -> Refused | None:
     """Why this review takes no decision at all from this showing."""
     named = [press.showing, *(intent.showing for intent in press.intents if intent.showing)]
-    theirs = all(one.review_id == review.id and one.user in (None, press.who.user) for one in named)
+    theirs = all(one.review_id == review.id and one.to in (None, press.who) for one in named)
     if not theirs or not _one_each(press.intents):
         return Refused(Refusal.UNKNOWN_SHOWING)
     if review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN):

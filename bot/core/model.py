@@ -214,7 +214,7 @@ class Showing:
     kind: ShowingKind
     digest: str  # of the call, or of all calls in order for a whole review
     offers: tuple[Offer, ...]
-    user: str | None = None  # only this person saw it
+    to: Who | None = None  # only this person saw it
     message_id: str | None = None
     final_args: str | None = None  # an edit's arguments, shown as a diff before they are approved
     page: int = 0  # of a paged view

@@ -6,6 +6,7 @@ The parts lie in modules of their own (records, rules, settings, offers, checks,
 
 from __future__ import annotations
 
+from bot.core.person import person_key, touches
 from bot.core.policy_check import check, mentioned_ids
 from bot.core.policy_explain import explain, who_decides
 from bot.core.policy_finding import Finding
@@ -58,8 +59,10 @@ __all__ = [
     "mentioned_ids",
     "offered_on_call",
     "offered_to_channel",
+    "person_key",
     "plan",
     "tool_settings",
+    "touches",
     "who_could",
     "who_decides",
 ]

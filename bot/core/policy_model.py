@@ -163,7 +163,8 @@ class Policy:
 class Person:
     """What is known of somebody who presses.
 
-    `team` is the workspace (or enterprise) that they act in, `home_team` the one that their account belongs to.
+    `team` is the workspace (or enterprise) that they act in, `home_team` the one that their account belongs to. `user` is
+    the id that they are known by, the organisation's where there is one; `also` are the other ids of the same account.
     `groups` maps each user group that they are in to since when, in milliseconds on the database's clock.
     `outsider` None or `known_as_of` None means that it cannot be told yet: pass that too when the facts are too old.
     `unreadable`: nor will it be, since Slack does not let us read a user group that matters.
@@ -179,9 +180,15 @@ class Person:
     outsider: bool | None = None
     known_as_of: int | None = None
     unreadable: bool = False
+    also: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", FrozenMap(self.groups))
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every id that a policy, a group or a thread may name this person by."""
+        return self.also | {self.user}
 
     @property
     def unconfirmed(self) -> bool:

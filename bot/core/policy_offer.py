@@ -61,7 +61,7 @@ def offered_on_call(tenant: TenantPolicy, call: Call) -> tuple[str, ...]:
 
 def _somebody_could(tenant: TenantPolicy, call: Call, decision: str) -> bool:
     # "" is nobody's id: only what the requester rule closes to everybody comes back.
-    if requester_refusal(tenant, call, user="", decision=decision):
+    if requester_refusal(tenant, call, ids=frozenset(), decision=decision):
         return False
     return any(
         grants(rule, call) and not _refused_its_subject(tenant, rule, call, decision=decision)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NotRequired, TypedDict, Unpack
 
+from bot.core.person import touches
 from bot.core.policy_match import matches, specificity
 from bot.core.policy_model import (
     DECISIONS,
@@ -73,7 +74,7 @@ def judge(tenant: TenantPolicy, call: Call, *, person: Person, decision: str) ->
         return Verdict(allowed=False, why=plain)
     ruled = _by_rules(tenant, call, person=person, decision=decision)
     if ruled.allowed and decision != REVEAL:
-        ruled = requester_refusal(tenant, call, user=person.user, decision=decision) or ruled
+        ruled = requester_refusal(tenant, call, ids=person.ids, decision=decision) or ruled
     if ruled.allowed and person.unconfirmed:
         return Verdict(allowed=False, why=Why.GROUP_UNREADABLE if person.unreadable else Why.CANNOT_CONFIRM)
     return ruled
@@ -82,7 +83,7 @@ def judge(tenant: TenantPolicy, call: Call, *, person: Person, decision: str) ->
 def may_operate(policy: Policy, tenant: TenantPolicy, person: Person) -> Verdict:
     """Whether this person may repair, settle, reopen and pause here; accounts unfit for deciding are unfit for this."""
     why = _unfit(tenant, person)
-    if why is None and (person.user not in policy.operators or person.outsider is True):
+    if why is None and (person.outsider is True or person.ids.isdisjoint(policy.operators)):
         why = Why.NOT_AN_OPERATOR
     if why is None and person.unconfirmed:
         why = Why.CANNOT_CONFIRM
@@ -97,11 +98,11 @@ def usable(allowed: tuple[str, ...]) -> tuple[str, ...]:
 def _unfit(tenant: TenantPolicy, person: Person) -> Why | None:
     """What is wrong with the account itself. Only definite facts count here."""
     facts = (
-        (person.team is None or person.team not in (tenant.slack_team, tenant.slack_enterprise), Why.OTHER_WORKSPACE),
+        (not touches(tenant, person.team), Why.OTHER_WORKSPACE),
         (person.deactivated, Why.DEACTIVATED),
-        (person.bot or person.user == SLACKBOT, Why.BOT_USER),
+        (person.bot or SLACKBOT in person.ids, Why.BOT_USER),
         (person.outsider is True and (person.home_team, person.user) not in tenant.outsiders, Why.OUTSIDER),
-        (person.guest and person.user not in tenant.guests, Why.GUEST),
+        (person.guest and person.ids.isdisjoint(tenant.guests), Why.GUEST),
     )
     return next((why for holds, why in facts if holds), None)
 
@@ -134,17 +135,17 @@ def _standing(tenant: TenantPolicy, rule: ReviewerRule, call: Call, *, person: P
 
 def _denied_to(rule: ReviewerRule, person: Person) -> bool:
     # By the bare id, though ids of two workspaces may coincide: a denial is read as widely as it can be.
-    return rule.group in person.groups if rule.group else rule.user == person.user
+    return rule.group in person.groups if rule.group else rule.user in person.ids
 
 
 def _allowed_to(tenant: TenantPolicy, rule: ReviewerRule, person: Person) -> bool:
     """Whether the rule is about this person; of somebody unconfirmed, whether it may turn out to be."""
     if rule.group:
         return rule.group in person.groups or person.unconfirmed
-    if rule.user != person.user:
+    if rule.user not in person.ids:
         return False
     # An id that the tenant lists as an outsider's means that outsider, not a local person of the same id.
-    return person.outsider is not False or all(user != person.user for _, user in tenant.outsiders)
+    return person.outsider is not False or all(user != rule.user for _, user in tenant.outsiders)
 
 
 def covering(rule: ReviewerRule, tool: str) -> str | None:
@@ -162,7 +163,7 @@ def refuses(rule: ReviewerRule, call: Call) -> bool:
     return any(all_hold(rule.when, args) is not False for args in (call.proposed_args, call.final_args))
 
 
-def requester_refusal(tenant: TenantPolicy, call: Call, *, user: str, decision: str) -> Verdict | None:
+def requester_refusal(tenant: TenantPolicy, call: Call, *, ids: frozenset[str], decision: str) -> Verdict | None:
     """What the requester rule has against it, or None.
 
     Where a tool sets the rule, an unknown or changed requester leaves only reject open, to anybody: whoever presses
@@ -173,7 +174,7 @@ def requester_refusal(tenant: TenantPolicy, call: Call, *, user: str, decision: 
     rule = f"requester_may: [{', '.join(limit)}]"
     if explicit is not None and not call.requester.certain:
         return None if decision == "reject" else Verdict(allowed=False, why=Why.REQUESTER_UNKNOWN, rule=rule)
-    if user in call.requester.names and decision not in limit:
+    if ids & call.requester.names and decision not in limit:
         return Verdict(allowed=False, why=Why.OWN_REQUEST, rule=rule)
     return None
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 from blocks import ids
 from blocks.notices import refusal_plain
+from bot.access.deciding import Asked, Desk, Tell
+from bot.access.untraced import untraced
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType, Review, ReviewState, Showing
 from bot.policies import Policies
-from bot.slack.deciding import Asked, Desk, Tell
 from bot.slack.payloads import Click
 from bot.slack.people import PeopleReader
 from bot.slack.results import Results
 from bot.slack.screens import CLOSED, OVERTAKEN, Screens, Shown
 from bot.slack.submissions import merged, read_drafts
-from bot.slack.untraced import untraced
 from bot.slack.views import (
     Drawn,
     Scene,
@@ -65,7 +65,7 @@ class Clicks:
             Asked(click.presser, showing, click.delivery_key, intents, _tell(click), click.message_ts)
         )
         if ruling.unsure:
-            self.people.want(click.presser.who)
+            self.people.want(click.presser.account)
             self.asked()
         self.decided()
 
@@ -80,6 +80,8 @@ class Clicks:
         """Open the view that the button names, or say why not."""
         async with self.store.read() as tx:
             scene = await self._scene(tx, click, click.value)
+        if isinstance(scene, Scene):
+            click = replace(click, presser=scene.presser)
         if isinstance(scene, Scene) and click.action_id == ids.RESULT:
             refused = self.results.open(click, scene)
             if refused is not None:
@@ -110,7 +112,9 @@ class Clicks:
         async with self.store.read() as tx:
             scene = await self._scene(tx, click, click.view.showing_id)
         refused = scene if isinstance(scene, Refused) else None
-        if isinstance(scene, Scene) and click.view.callback_id == ids.CALLBACK_RESULT:
+        if isinstance(scene, Scene):
+            click = replace(click, presser=scene.presser)
+        if isinstance(scene, Scene) and click.view and click.view.callback_id == ids.CALLBACK_RESULT:
             refused = self.results.open(click, scene)
         elif isinstance(scene, Scene):
             self.screens.start(click, self._turned(click, scene), "turn view")
@@ -197,7 +201,7 @@ class Clicks:
         """Tell in private; opening decided nothing, so the record of it is written beside."""
         self._note(click, refused)
         if refused.reason is Refusal.CANNOT_CONFIRM:
-            self.people.want(click.presser.who)
+            self.people.want(click.presser.account)
             self.asked()
         if click.view is not None:
             told = self.screens.show(click, draw_notice(refused), on_top=True, instead=refused)

@@ -10,19 +10,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from blocks import words
 from blocks.models import Rendered
 from blocks.queue import RuleLine, WhoView, help_answer, queue_answer, who_answer
-from bot.core.model import Who
-from bot.core.policy import TenantPolicy, tool_settings, who_decides
+from bot.access.person import Presser
+from bot.core.policy import TenantPolicy, tool_settings, touches, who_decides
 from bot.policies import Policies
-from bot.slack.mine import MOST, mine, tenants_of
+from bot.slack.mine import MOST, mine
+from bot.slack.payloads import MalformedPayload, parse_command
 from bot.slack.people import PeopleReader
 from bot.slack.projection import call_view
 from bot.store.engine import Store
 
+log = structlog.get_logger("placet")
 COMMAND = "/approvals"
 LONGEST_TOOL = 200
 
@@ -44,35 +47,41 @@ class Commands:
 
     async def command(self, ack: AsyncAck, body: Body) -> None:
         """Answer in the acknowledgement."""
-        answer = await self._answer(_who(body), str(body.get("text") or ""))
+        try:
+            presser, text = parse_command(body)
+        except MalformedPayload as exc:
+            log.warning("A malformed command was refused.", action="malformed", fault=str(exc))
+            answer = queue_answer((), words.NO_TENANT_HERE)
+        else:
+            answer = await self._answer(presser, text)
         await ack(response_type="ephemeral", text=answer.text, blocks=answer.blocks)
 
-    async def _answer(self, who: Who, text: str) -> Rendered:
+    async def _answer(self, presser: Presser, text: str) -> Rendered:
         verb, _, rest = text.strip().partition(" ")
         match verb.lower():
             case "":
-                return await self._queue(who)
+                return await self._queue(presser)
             case "who":
-                return await self._decides(who, rest.strip())
+                return await self._decides(presser, rest.strip())
             case "help":
                 return help_answer()
         return help_answer(words.NOT_A_COMMAND)
 
-    async def _queue(self, who: Who) -> Rendered:
+    async def _queue(self, presser: Presser) -> Rendered:
         async with self.store.read() as tx:
-            found = await mine(tx, await self.policies.in_force(tx), who)
+            found = await mine(tx, await self.policies.in_force(tx), presser)
         if found.unsure:
-            self.people.want(who)
+            self.people.want(presser.account)
             self.asked()
         calls = [call_view(one.review, one.action, one.stage, showing="") for one in found.calls]
         return queue_answer(calls, found.ask, MOST if found.cut else None)
 
-    async def _decides(self, who: Who, tool: str) -> Rendered:
+    async def _decides(self, presser: Presser, tool: str) -> Rendered:
         if not tool:
             return help_answer(words.WHO_USAGE)
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
-        here = tenants_of(in_force, who.team)
+        here = [tenant for tenant in in_force.tenants() if touches(tenant, presser.team)]
         if not here:
             return queue_answer((), words.NO_TENANT_HERE)
         return who_answer(tool[:LONGEST_TOOL], [_view(tenant, tool[:LONGEST_TOOL]) for tenant in here])
@@ -81,7 +90,3 @@ class Commands:
 def _view(tenant: TenantPolicy, tool: str) -> WhoView:
     rules = tuple(RuleLine(rule.user, rule.group, line) for rule, line in who_decides(tenant, tool))
     return WhoView(tenant.name, tool_settings(tenant, tool).approvals, rules)
-
-
-def _who(body: Body) -> Who:
-    return Who(str(body.get("team_id") or ""), str(body.get("user_id") or ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blocks.queue import group_line
-from bot.authority import groups_of_policy
+from bot.access.person import groups_of_policy
 from bot.core.model import Who
 from bot.policies import Policies
 from bot.slack.people import GroupChanged

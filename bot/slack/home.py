@@ -19,17 +19,18 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from blocks import ids
 from blocks.home import CALLS, HomeView, RenderedHome, home_view, pages
+from bot.access.context import standings
+from bot.access.person import Presser
 from bot.core.model import DecisionType, Offer, Showing, ShowingKind, Who
 from bot.errors import SlackError
 from bot.policies import Policies
 from bot.slack import api
-from bot.slack.identifiers import is_id
 from bot.slack.mine import MOST, Awaiting, Mine, mine
-from bot.slack.payloads import MalformedPayload, parse_click
+from bot.slack.payloads import MalformedPayload, parse_click, parse_opened
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.projection import call_view
 from bot.slack.views import new_showing_id
-from bot.store import showings, tabs
+from bot.store import people, showings, tabs
 from bot.store.engine import Store, Tx
 from bot.store.queue import decided_lately
 from bot.store.tabs import Tab
@@ -70,24 +71,30 @@ class Home:
 
     async def opened(self, body: Body) -> None:
         """Somebody looks at their tab: a hint."""
-        event = body.get("event")
-        user = event.get("user") if isinstance(event, dict) else None
-        if isinstance(event, dict) and event.get("tab") in (None, "home") and is_id(user):
-            await self._hint(Who(str(body.get("team_id") or ""), user), 0)
+        with contextlib.suppress(MalformedPayload):
+            presser = parse_opened(body)
+            if presser is not None:
+                await self._hint(presser, 0)
 
     async def turn(self, ack: AsyncAck, body: Body) -> None:
         """Another page of the tab."""
         with contextlib.suppress(MalformedPayload):
             click = parse_click(body)
             if click.value.isdecimal() and len(click.value) < LONGEST_PAGE:
-                await self._hint(click.presser.who, int(click.value))
+                await self._hint(click.presser, int(click.value))
         await ack()
 
-    async def _hint(self, who: Who, page: int) -> None:
-        if self._clients(who.team) is None:
-            return  # a workspace that the app is not installed in
+    async def _hint(self, presser: Presser, page: int) -> None:
+        """One row for one person's tab, however Slack calls them: two would draw over each other."""
         async with self._store.begin() as tx:
-            await tabs.open_tab(tx, who, page)
+            in_force = await self._policies.in_force(tx)
+            here = [each.tenant.slack_team for each in await standings(tx, in_force, presser)]
+            team = presser.team if presser.team in here else min(here, default=presser.team)
+            if self._clients(team) is None:
+                return  # a workspace that the app is not installed in
+            account = await people.account(tx, team, presser.user)
+            person_id = account.person.person_id if account.person else None
+            await tabs.open_tab(tx, Who(team, person_id or presser.user), page)
         self.wake()
 
     async def step(self) -> bool:
@@ -111,7 +118,7 @@ class Home:
         async with self._store.read() as tx:
             drawn = await self._drawn(tx, who, tab.page)
         if drawn.unsure:
-            self._people.want(who)
+            self._people.want(tab.who)
             self.asked()
         if drawn.content == tab.content:
             return
@@ -127,31 +134,31 @@ class Home:
             await tabs.shows(tx, tab, page=drawn.page, content=drawn.content)
 
     async def _drawn(self, tx: Tx, who: Who, page: int) -> Drawn:
-        found = await mine(tx, await self._policies.in_force(tx), who)
+        found = await mine(tx, await self._policies.in_force(tx), Presser(who.team, who.user, None))
         page = min(page, pages(len(found.calls)) - 1)
         here = found.calls[page * CALLS : (page + 1) * CALLS]
         named = [(new_showing_id(), one) for one in here]
         cards = tuple(call_view(one.review, one.action, one.stage, showing=showing) for showing, one in named)
-        lately = await _lately(tx, found, who)
+        lately = await _lately(tx, found)
         rendered = home_view(HomeView(cards, len(found.calls), page, lately, found.ask, MOST if found.cut else None))
         made = tuple(
-            _showing(showing, one, offer, who) for (showing, one), offer in zip(named, rendered.offers, strict=True)
+            _showing(showing, one, offer) for (showing, one), offer in zip(named, rendered.offers, strict=True)
         )
         return Drawn(rendered, made, _content(rendered, made), page, found.unsure)
 
 
-async def _lately(tx: Tx, found: Mine, who: Who) -> tuple[Any, ...]:
+async def _lately(tx: Tx, found: Mine) -> tuple[Any, ...]:
     stages = {stage.tenant.name: stage for stage in found.stages}
     if not stages:
         return ()
     approved = tuple(call_view(one.review, one.action, one.stage, showing="") for one in found.approved[:LATELY])
-    decided = await decided_lately(tx, who, tenants=stages, limit=LATELY)
+    decided = await decided_lately(tx, {name: stage.viewed_by for name, stage in stages.items()}, limit=LATELY)
     return approved + tuple(
         call_view(review, review.actions[position], stages[review.tenant], showing="") for review, position in decided
     )
 
 
-def _showing(showing_id: str, one: Awaiting, offer: Any, who: Who) -> Showing:
+def _showing(showing_id: str, one: Awaiting, offer: Any) -> Showing:
     kinds = tuple(DecisionType(kind) for kind in offer.offered)
     return Showing(
         id=showing_id,
@@ -160,7 +167,7 @@ def _showing(showing_id: str, one: Awaiting, offer: Any, who: Who) -> Showing:
         kind=ShowingKind.HOME,
         digest=one.action.standing_digest,
         offers=(Offer(one.action.position, kinds, offer.complete),),
-        user=who.user,
+        to=one.stage.viewed_by,
         at=one.stage.now,
     )
 

@@ -28,6 +28,7 @@ class Installation:
     bot_id: str
     bot_user: str
     client: AsyncWebClient
+    enterprise: str | None = None
 
 
 @dataclass(slots=True)
@@ -37,8 +38,10 @@ class Installations:
     by_team: dict[str, Installation] = field(default_factory=dict)
 
     def client(self, team: str) -> AsyncWebClient | None:
-        """The client for a workspace, or None where the app is not installed."""
+        """The client for a workspace, or for any of an organisation's; None where the app is not installed."""
         found = self.by_team.get(team)
+        if found is None:
+            found = next((one for one in self.by_team.values() if one.enterprise == team), None)
         return found.client if found else None
 
     def authorize(self, team_id: str | None) -> AuthorizeResult:
@@ -94,4 +97,10 @@ async def identify(client: AsyncWebClient, setting: str = "SLACK_BOT_TOKEN") -> 
         raise ConfigurationError(
             f"{setting}: Slack answers auth.test with {exc.code}. Copy it again from the app's OAuth page."
         ) from exc
-    return Installation(str(told["team_id"]), str(told.get("bot_id", "")), str(told.get("user_id", "")), client)
+    return Installation(
+        str(told["team_id"]),
+        str(told.get("bot_id", "")),
+        str(told.get("user_id", "")),
+        client,
+        told.get("enterprise_id"),
+    )

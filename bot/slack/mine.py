@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from blocks import words
 from blocks.queue import ask_whom
-from bot.authority import FRESH_MS, Standing, known_person
-from bot.core.model import Action, Review, ReviewState, Who
-from bot.core.policy import TenantPolicy, tool_settings
+from bot.access.context import standings
+from bot.access.person import Presser
+from bot.core.model import Action, Review, ReviewState
+from bot.core.policy import tool_settings
 from bot.core.undo import authors
 from bot.policies import InForce
 from bot.slack.projection import Stage, offered, read_only_positions
@@ -45,21 +46,24 @@ class Mine:
     cut: bool = False  # a tenant has more reviews than are looked through
 
 
-def tenants_of(in_force: InForce, team: str) -> tuple[TenantPolicy, ...]:
-    """The tenants of one workspace."""
-    return tuple(tenant for tenant in in_force.tenants() if team in (tenant.slack_team, tenant.slack_enterprise))
-
-
-async def mine(tx: Tx, in_force: InForce, who: Who) -> Mine:
+async def mine(tx: Tx, in_force: InForce, presser: Presser) -> Mine:
     """Read what awaits this person."""
-    stages = [await _stage(tx, in_force, tenant, who) for tenant in tenants_of(in_force, who.team)]
+    paused = await tenants.paused(tx)
+    stages = [
+        Stage(each.tenant, tx.now, each, each.tenant.name in paused or tenants.ALL in paused)
+        for each in await standings(tx, in_force, presser)
+    ]
     if not stages:
         return Mine((), (), words.NO_TENANT_HERE)
     found = [await _pending(tx, stage) for stage in stages]
     calls = sorted((one for each in found for one in each.calls), key=_first)
-    awaiting = [one for one in calls if who not in authors(one.action) and offered(one.review, one.action, one.stage)]
-    told = _told(in_force, stages, awaiting, who)
-    approved = tuple(one for one in calls if who in authors(one.action))
+    awaiting = [
+        one
+        for one in calls
+        if one.stage.viewed_by not in authors(one.action) and offered(one.review, one.action, one.stage)
+    ]
+    told = _told(in_force, stages, awaiting)
+    approved = tuple(one for one in calls if one.stage.viewed_by in authors(one.action))
     return replace(told, approved=approved, cut=any(each.cut for each in found))
 
 
@@ -68,26 +72,21 @@ def _first(one: Awaiting) -> tuple[bool, int, str, int]:
     return one.risk != "high", one.review.opened_at, one.review.id, one.action.position
 
 
-def _told(in_force: InForce, stages: Sequence[Stage], calls: Sequence[Awaiting], who: Who) -> Mine:
+def _told(in_force: InForce, stages: Sequence[Stage], calls: Sequence[Awaiting]) -> Mine:
     viewers = [stage.viewer.person for stage in stages if stage.viewer is not None]
     unsure = any(person.unconfirmed for person in viewers)
     not_sure = words.NEVER_SURE if any(person.unreadable for person in viewers) else words.NOT_SURE
-    if calls or any(_is_reviewer(stage, who) for stage in stages):
+    if calls or any(_is_reviewer(stage) for stage in stages):
         return Mine(tuple(calls), tuple(stages), not_sure if unsure and not calls else None, unsure)
     operators = in_force.policy.operators if in_force.policy else ()
     return Mine((), tuple(stages), not_sure if unsure else ask_whom(operators), unsure)
 
 
-def _is_reviewer(stage: Stage, who: Who) -> bool:
-    groups = stage.viewer.person.groups if stage.viewer else {}
-    return any(rule.may and (rule.user == who.user or rule.group in groups) for rule in stage.tenant.reviewers)
-
-
-async def _stage(tx: Tx, in_force: InForce, tenant: TenantPolicy, who: Who) -> Stage:
-    person = await known_person(tx, tenant, who, fresh_since=tx.now - FRESH_MS)
-    paused = await tenants.paused(tx)
-    standing = Standing(tenant, in_force.version, person)
-    return Stage(tenant, tx.now, standing, tenant.name in paused or tenants.ALL in paused)
+def _is_reviewer(stage: Stage) -> bool:
+    person = stage.viewer.person if stage.viewer else None
+    return person is not None and any(
+        rule.may and (rule.user in person.ids or rule.group in person.groups) for rule in stage.tenant.reviewers
+    )
 
 
 @dataclass(frozen=True, slots=True)

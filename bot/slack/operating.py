@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -19,7 +19,10 @@ from blocks import ids
 from blocks import words_operators as words
 from blocks.notices import refusal_text
 from blocks.operating import operation_modal
-from bot.authority import FRESH_MS, known_account
+from bot.access.context import NoContext, load_context
+from bot.access.deciding import facts_of
+from bot.access.person import Presser
+from bot.access.untraced import ELSEWHERE, untraced
 from bot.core.decide import Refusal, Refused
 from bot.core.model import Review, Showing
 from bot.core.operate import maybe_twice, operations
@@ -28,13 +31,11 @@ from bot.errors import SlackError
 from bot.metrics import REFUSALS
 from bot.policies import Policies
 from bot.slack import api
-from bot.slack.payloads import Click, MalformedPayload, Presser, Submission, View, parse_click, parse_submission
+from bot.slack.payloads import Click, MalformedPayload, Submission, View, parse_click, parse_submission
 from bot.slack.people import Clients, PeopleReader
 from bot.slack.private import tell
 from bot.slack.submits import refusal_in_place
-from bot.slack.untraced import ELSEWHERE, untraced
-from bot.slack.views import facts_of
-from bot.store import audit, decisions, messages, requests, reviews, showings
+from bot.store import audit, decisions, messages, requests
 from bot.store.engine import Store, Tx
 from bot.store.refusals import PressRefused, record_refusal
 from bot.work.loops import Tasks
@@ -54,6 +55,7 @@ class Ground:
     review: Review
     showing: Showing
     tenant: TenantPolicy
+    presser: Presser
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class Operating:
                 wish = _wish(operation, submission.view, twice=maybe_twice(ground.review))
                 if "errors" in wish:
                     return {"response_action": "errors", **wish}
-                await self._ask(tx, submission, operation, ground, wish)
+                await self._ask(tx, replace(submission, presser=ground.presser), operation, ground, wish)
         if isinstance(ground, Refused):
             return refusal_in_place(ground)
         self.requested()
@@ -128,7 +130,8 @@ class Operating:
         who = submission.presser.who
         card = await messages.load_message(tx, ground.showing.message_id or "")
         root = await messages.load_message(tx, card.parent_id) if card and card.parent_id else None
-        told = {"user": who.user, "channel": card.channel if card else who.user, "thread": root and root.ts}
+        user = submission.presser.user
+        told = {"user": user, "channel": card.channel if card else user, "thread": root and root.ts}
         await decisions.remember_answer(tx, submission.content_key, "{}")
         await requests.ask(
             tx,
@@ -143,25 +146,22 @@ class Operating:
         self, tx: Tx, presser: Presser, operation: str, showing_id: str, click: Click | None = None
     ) -> Ground | Refused:
         """What is stored about it, or why this is not for this person to ask, or not now."""
-        showing = await showings.load_showing(tx, ids.decode_showing(showing_id) or "")
-        review = await reviews.load_review(tx, showing.review_id) if showing else None
-        if showing is None or review is None or showing.user not in (None, presser.user):
+        showing = ids.decode_showing(showing_id) or ""
+        context = await load_context(tx, self.policies, presser, showing, operator=True)
+        if isinstance(context, NoContext):
+            if context.refused.reason is not Refusal.UNKNOWN_SHOWING:
+                return context.refused
             place = (click.channel, click.message_ts) if click else (None, None)
             return await untraced(tx, showing_id, channel=place[0], ts=place[1])
-        in_force = await self.policies.in_force(tx)
-        tenant = in_force.tenant(review.tenant)
-        if tenant is None or in_force.policy is None:
-            return Refused(Refusal.GONE)
-        if presser.team != tenant.slack_team:
-            return Refused(Refusal.OTHER_WORKSPACE)
-        person = presser.judged(await known_account(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
-        verdict = may_operate(in_force.policy, tenant, person)
+        tenant, review = context.standing.tenant, context.review
+        verdict = may_operate(context.policy, tenant, context.standing.person)
         if not verdict.allowed:
             return Refused(Refusal(verdict.why.value))
-        return Ground(review, showing, tenant) if operation in operations(review) else Refused(Refusal.STALE_SHOWING)
+        ground = Ground(review, context.showing, tenant, context.presser)
+        return ground if operation in operations(review) else Refused(Refusal.STALE_SHOWING)
 
     async def _show(self, click: Click, operation: str, ground: Ground) -> None:
-        client = self.clients(click.presser.team)
+        client = self.clients(ground.presser.team)
         if client is None:
             return
         review = ground.review
@@ -192,16 +192,16 @@ class Operating:
 
     async def _record(self, tx: Tx, presser: Presser, showing_id: str, refused: Refused) -> None:
         if refused.reason is Refusal.CANNOT_CONFIRM:
-            self.people.want(presser.who)
+            self.people.want(presser.account)
             self.asked()
         REFUSALS.labels(reason=refused.reason.value).inc()
-        showing = await showings.load_showing(tx, ids.decode_showing(showing_id) or "")
-        review = await reviews.load_review(tx, showing.review_id) if showing else None
+        context = await load_context(tx, self.policies, presser, ids.decode_showing(showing_id) or "", operator=True)
+        review, who = context.review, context.presser.who
         tenant = review.tenant if review else audit.EVERYONE
         content = {"showing": showing_id, "operation": True}
         content |= {name: True for name in (ELSEWHERE,) if name in refused.facts}
         review_id = review.id if review else None
-        await record_refusal(tx, PressRefused(tenant, presser.who, refused.reason.value, review_id, None, content))
+        await record_refusal(tx, PressRefused(tenant, who, refused.reason.value, review_id, None, content))
 
 
 def _wish(operation: str, view: View, *, twice: bool) -> dict[str, Any]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.core.model import Who
-from bot.core.policy import Person
+from bot.access.person import Presser
 from bot.slack.identifiers import Id, Value
 
 InputValue = str | tuple[str, ...] | None
@@ -85,40 +84,12 @@ class _Container(_Part):
 
 class _Body(_Part):
     team: _Team | None = None
+    enterprise: _Team | None = None
     user: _User
     trigger_id: Id = ""
     container: _Container | None = None
     actions: list[_Action] = Field(default_factory=list)
     view: _View | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Presser:
-    """Who pressed, through which installation. `home_team` differs from `team` for people of another workspace."""
-
-    team: str
-    user: str
-    home_team: str | None
-
-    @property
-    def who(self) -> Who:
-        """The person within the installation's workspace."""
-        return Who(self.team, self.user)
-
-    @property
-    def foreign(self) -> bool:
-        """Whether Slack says that the person's own workspace is another one."""
-        return self.home_team is not None and self.home_team != self.team
-
-    def judged(self, person: Person) -> Person:
-        """The stored person, under this payload's word: signed by Slack, it is enough to refuse, before any reading.
-
-        Only a reading that agrees about the workspace, and knows it for one of the same organisation, outweighs it.
-        """
-        if not self.foreign:
-            return person
-        agreed = person.outsider is False and person.home_team == self.home_team
-        return replace(person, outsider=not agreed, home_team=self.home_team)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +129,7 @@ class Click:
     @property
     def delivery_key(self) -> str:
         """The same for a redelivery of the same press, and for no other."""
-        return f"click:{self.presser.team}:{self.presser.user}:{self.action_ts}:{self.value}"
+        return f"click:{self.presser.user}:{self.action_ts}:{self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +148,7 @@ class Submission:
         delivery of the first is the trigger, which Slack makes anew for each interaction.
         """
         view = f"{self.view.id}:{self.view.hash}:{self.trigger_id}"
-        return f"submit:{self.presser.team}:{self.presser.user}:{view}:{self.view.showing_id}"
+        return f"submit:{self.presser.user}:{view}:{self.view.showing_id}"
 
     @property
     def content_key(self) -> str:
@@ -187,7 +158,7 @@ class Submission:
         """
         typed = hashlib.sha256(json.dumps(sorted(self.view.values.items())).encode()).hexdigest()
         view = f"{self.view.id}:{self.view.hash}:{typed}"
-        return f"taken:{self.presser.team}:{self.presser.user}:{view}:{self.view.showing_id}"
+        return f"taken:{self.presser.user}:{view}:{self.view.showing_id}"
 
 
 def _value(element: _Element) -> InputValue:
@@ -215,11 +186,15 @@ def _read(body: Mapping[str, Any]) -> _Body:
 
 
 def _presser(body: _Body) -> Presser:
-    """The installation's team first from the view, as Bolt resolves it; an org-wide install has no `team`."""
-    team = (body.view and body.view.app_installed_team_id) or (body.team and body.team.id) or body.user.team_id
-    if not team:
+    """The installation's team first from the view, as Bolt resolves it.
+
+    Where an organisation installed the app there may be no `team`: the organisation is named instead.
+    """
+    view, team, org = body.view, body.team, body.enterprise
+    place = (view and view.app_installed_team_id) or (team and team.id) or (org and org.id) or body.user.team_id
+    if not place:
         raise MalformedPayload("this payload names no workspace")
-    return Presser(team, body.user.id, body.user.team_id)
+    return Presser(place, body.user.id, body.user.team_id)
 
 
 def parse_click(body: Mapping[str, Any]) -> Click:
@@ -251,3 +226,45 @@ def parse_submission(body: Mapping[str, Any]) -> Submission:
     if view is None:
         raise MalformedPayload("this payload holds no view")
     return Submission(_presser(read), view, read.trigger_id)
+
+
+class _Command(_Part):
+    team_id: Id | None = None
+    enterprise_id: Id | None = None
+    user_id: Id
+    text: str = ""
+
+
+def parse_command(body: Mapping[str, Any]) -> tuple[Presser, str]:
+    """Who typed a slash command, and what. Raises `MalformedPayload`."""
+    try:
+        read = _Command.model_validate(dict(body))
+    except ValidationError as exc:
+        raise MalformedPayload("this command lacks what Slack always sends") from exc
+    team = read.team_id or read.enterprise_id
+    if not team or not read.user_id:
+        raise MalformedPayload("this command names no workspace or nobody")
+    return Presser(team, read.user_id, None), read.text
+
+
+class _Opened(_Part):
+    user: Id
+    tab: str | None = None
+
+
+class _Event(_Part):
+    team_id: Id | None = None
+    enterprise_id: Id | None = None
+    event: _Opened
+
+
+def parse_opened(body: Mapping[str, Any]) -> Presser | None:
+    """Who looks at their Home tab, None for another tab. Raises `MalformedPayload`."""
+    try:
+        read = _Event.model_validate(dict(body))
+    except ValidationError as exc:
+        raise MalformedPayload("this event lacks what Slack always sends") from exc
+    team = read.team_id or read.enterprise_id
+    if not team or not read.event.user:
+        raise MalformedPayload("this event names no workspace or nobody")
+    return Presser(team, read.event.user, None) if read.event.tab in (None, "home") else None

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.authority import groups_of_policy, known_person
+from bot.access.person import Presser, groups_of_policy, known_person, presser_of
 from bot.core.model import Who
 from bot.core.policy import Person, TenantPolicy
 from bot.errors import RateLimited, SlackError
 from bot.slack import api
+from bot.slack.identifiers import is_id
 from bot.slack.readings import Pace, Reading, Readings
 from bot.store import people
 from bot.store.engine import Store, Tx
@@ -51,6 +53,14 @@ Clients = Callable[[str], AsyncWebClient | None]
 GroupChanged = Callable[[Tx, Who, people.Membership], Awaitable[None]]
 
 
+# The workspaces that stand for a place that Slack names: itself, or those of an organisation that the policy names.
+Workspaces = Callable[[str], Awaitable[Sequence[str]]]
+
+
+async def _itself(place: str) -> Sequence[str]:
+    return (place,)
+
+
 async def _unheard(_tx: Tx, _group: Who, _change: people.Membership) -> None:
     return
 
@@ -75,6 +85,7 @@ class PeopleReader:
         self._wanted: dict[Who, None] = {}
         self._wanted_groups: dict[Who, None] = {}
         self.group_changed: GroupChanged = _unheard
+        self.workspaces: Workspaces = _itself
 
     def want(self, who: Who) -> None:
         """Ask for a reading of this person at the next round."""
@@ -89,34 +100,37 @@ class PeopleReader:
         wanted, self._wanted = list(self._wanted), {}
         groups, self._wanted_groups = list(self._wanted_groups), {}
         for who in wanted:
-            with contextlib.suppress(SlackError):
-                await self.read_user(who)
+            for team in await self.workspaces(who.team):
+                with contextlib.suppress(SlackError):
+                    await self.read_user(Who(team, who.user))
         for group in groups:
-            with contextlib.suppress(SlackError):
-                await self.read_group(group.team, group.user)
+            for team in await self.workspaces(group.team):
+                with contextlib.suppress(SlackError):
+                    await self.read_group(team, group.user)
 
     async def confirm(self, tenant: TenantPolicy, who: Who, *, since: int) -> Person:
-        """The person as Slack says now: nothing older than `since` (database ms) counts.
+        """The person of a stored key as Slack says now: nothing older than `since` (database ms) counts.
 
         Raises `CannotTell` when Slack cannot be asked.
         """
+        presser = presser_of(tenant, who)
         async with self._store.read() as tx:
-            person = await known_person(tx, tenant, who, fresh_since=since)
+            person = await known_person(tx, tenant, presser, fresh_since=since)
             groups = [
                 group
                 for group in sorted(groups_of_policy(tenant))
-                if (await people.group_as_of(tx, who.team, group) or 0) < since
+                if (await people.group_as_of(tx, tenant.slack_team, group) or 0) < since
             ]
         if not person.unconfirmed:
             return person
         try:
-            await self.read_user(who, since=since)
-            person = await self._known(tenant, who, since)
+            await self.read_user(presser.account, since=since)
+            person = await self._known(tenant, presser, since)
             for group in groups if person.unconfirmed else ():
-                await self.read_group(who.team, group, since=since)
+                await self.read_group(tenant.slack_team, group, since=since)
         except SlackError as exc:
             raise CannotTell(str(exc)) from exc
-        return await self._known(tenant, who, since)
+        return await self._known(tenant, presser, since)
 
     async def is_local(self, who: Who, *, since: int) -> bool:
         """Whether an account belongs to the workspace itself; asked of Slack unless that was done after `since`.
@@ -134,9 +148,9 @@ class PeopleReader:
                 row = await people.person(tx, who.team, who.user)
         return row is not None and not row.external
 
-    async def _known(self, tenant: TenantPolicy, who: Who, since: int) -> Person:
+    async def _known(self, tenant: TenantPolicy, presser: Presser, since: int) -> Person:
         async with self._store.read() as tx:
-            return await known_person(tx, tenant, who, fresh_since=since)
+            return await known_person(tx, tenant, presser, fresh_since=since)
 
     async def read_user(self, who: Who, *, since: int | None = None) -> None:
         """`users.info`, no older than `since` (database ms; default: now), once for everybody who waits for it."""
@@ -230,19 +244,25 @@ class PeopleReader:
 
 async def people_save(store: Store, who: Who, user: dict[str, Any], as_of: int) -> None:
     """Store a `users.info` answer; `deleted` may be absent, which means active."""
-    enterprise = user.get("enterprise_user") or {}
-    home = user.get("team_id")
+    told_of_org = user.get("enterprise_user")
+    org: dict[str, Any] = told_of_org if isinstance(told_of_org, dict) else {}
+    teams = [str(team) for team in org.get("teams") or []]
+    home, person_id = user.get("team_id"), org.get("id")
     told = people.Person(
         team=who.team,
         user_id=who.user,
         name="",  # never used to recognise anybody
         active=not user.get("deleted"),
         guest=bool(user.get("is_restricted") or user.get("is_ultra_restricted")),
-        external=bool(user.get("is_stranger")) or (isinstance(home, str) and home != who.team),
+        external=bool(user.get("is_stranger")) or (isinstance(home, str) and who.team not in (home, *teams)),
         bot=bool(user.get("is_bot")),
         home_team=home if isinstance(home, str) else None,
-        enterprise=enterprise.get("enterprise_id") if isinstance(enterprise, dict) else None,
+        enterprise=org.get("enterprise_id"),
+        person_id=person_id if is_id(person_id) else None,
+        teams=",".join(sorted(teams)),
         as_of=as_of,
     )
     async with store.begin() as tx:
         await people.save_person(tx, told)
+        if told.person_id and told.person_id != told.user_id and not told.external:
+            await people.save_person(tx, replace(told, user_id=told.person_id))  # decisions are kept under that id

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 from blocks import reasons, words
 from blocks.models import BatchView, CallState, CallView, Decided, Draft, Mask, RootView
-from bot.authority import Standing, call_of
+from bot.access.authority import Standing, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
 from bot.core.lossless import parse_kept
-from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState
+from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
 from bot.core.operate import operations
 from bot.core.outcome import own_words
 from bot.core.policy import DECISIONS, REVEAL, TenantPolicy, judge, offered_on_call, tool_settings, who_could
@@ -61,6 +61,11 @@ class Stage:
     now: int
     viewer: Standing | None = None
     paused: bool = False
+
+    @property
+    def viewed_by(self) -> Who | None:
+        """Whose private view it is."""
+        return self.viewer.who if self.viewer else None
 
 
 def call_state(review: Review, action: Action) -> CallState:
@@ -198,8 +203,7 @@ def _may_take_back(review: Review, action: Action, stage: Stage) -> bool:
     """Whether somebody (or the viewer) has something of their own to take back."""
     if stage.viewer is None or not is_changeable(review, action):
         return is_changeable(review, action)
-    person = stage.viewer.person
-    return any((one.team, one.user) == (person.team, person.user) for one in authors(action))
+    return stage.viewed_by in authors(action)
 
 
 def may_reveal(review: Review, action: Action, stage: Stage) -> bool:
@@ -227,7 +231,7 @@ def may_read_result(review: Review, action: Action, stage: Stage) -> bool:
     if stage.viewer is None:
         return False
     person = stage.viewer.person
-    if review.requester == review.requester_now == person.user and not person.deactivated and person.outsider is False:
+    if review.requester == review.requester_now in person.ids and not person.deactivated and person.outsider is False:
         return True
     call = replace(call_of(review, action, None, review.requester_now), allowed=DECISIONS)
     return any(judge(stage.tenant, call, person=person, decision=kind).allowed for kind in DECISIONS)

@@ -17,13 +17,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from blocks import ids
 from blocks.notices import refusal_text
+from bot.access.deciding import facts_of
+from bot.access.person import Presser
 from bot.core.decide import Refusal, Refused
 from bot.errors import RateLimited, SlackError, SlackUnavailable
 from bot.slack import api
-from bot.slack.payloads import Click, Presser
+from bot.slack.payloads import Click
 from bot.slack.people import Clients
 from bot.slack.private import try_to_tell
-from bot.slack.views import Drawn, facts_of
+from bot.slack.views import Drawn
 from bot.store import audit, showings
 from bot.store.drafts import save_drafts
 from bot.store.engine import Store

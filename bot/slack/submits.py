@@ -15,13 +15,14 @@ from typing import Any
 from blocks import ids, reasons, words
 from blocks.batches import page_of
 from blocks.notices import refusal_plain
+from bot.access.deciding import Asked, Desk, Ruling, facts_of
+from bot.access.untraced import untraced
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.edit import EditProblem, read_edit
 from bot.core.fields import Reading
 from bot.core.model import Action, DecisionType, Review, Showing
 from bot.core.undo import authors
 from bot.policies import Policies
-from bot.slack.deciding import Asked, Desk, Ruling
 from bot.slack.editing import error_blocks, fields_for, read_typed
 from bot.slack.payloads import Submission
 from bot.slack.people import PeopleReader
@@ -42,7 +43,6 @@ from bot.slack.submissions import (
     taken_away,
     undrawn,
 )
-from bot.slack.untraced import untraced
 from bot.slack.views import (
     Drawn,
     Scene,
@@ -51,7 +51,6 @@ from bot.slack.views import (
     draw_notice,
     draw_review,
     draw_small,
-    facts_of,
     may_open,
     scene_of,
 )
@@ -89,6 +88,7 @@ class Submits:
         if isinstance(scene, Refused):
             await self.desk.note(submission.presser, showing, scene)
             return _replace(draw_notice(scene))
+        submission = replace(submission, presser=scene.presser)
         match submission.view.callback_id:
             case ids.CALLBACK_REJECT | ids.CALLBACK_RESPOND as callback:
                 return await self._small(submission, scene, SMALL[callback])
@@ -169,7 +169,7 @@ class Submits:
             scene = await scene_of(tx, self.policies, submission.presser, showing)
             if isinstance(scene, Refused):
                 return _replace(draw_notice(scene))
-            before = await showings.last_of_all(tx, scene.review.id, submission.presser.user)
+            before = await showings.last_of_all(tx, scene.review.id, submission.presser.who)
         drawn = draw_batch(replace(scene, showing=before or scene.showing), page=page_of(position))
         below = submission.view.lies_on
         if below is None:
@@ -265,7 +265,7 @@ class Submits:
     async def _decide(self, submission: Submission, intents: tuple[Intent, ...]) -> Answer:
         ruling = await self.desk.rule(_asked(submission, intents))
         if ruling.unsure:
-            self.people.want(submission.presser.who)
+            self.people.want(submission.presser.account)
             self.asked()
         self.decided()
         review = ruling.review

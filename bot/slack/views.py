@@ -20,7 +20,10 @@ from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
 from blocks.notices import refusal_plain
 from blocks.reviews import page_contents, review_modal
-from bot.authority import FRESH_MS, Standing, authority_for, known_person
+from bot.access.authority import authority_for
+from bot.access.context import Context, load_context
+from bot.access.deciding import facts_of
+from bot.access.person import Presser
 from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
 from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
@@ -29,9 +32,8 @@ from bot.core.undo import authors, is_stoppable
 from bot.policies import Policies
 from bot.slack.editing import as_fields, as_json, fields_for, views_of
 from bot.slack.hiding import kept_hidden
-from bot.slack.payloads import Presser
 from bot.slack.projection import Stage, batch_view, call_view, offered
-from bot.store import reviews, showings, tenants
+from bot.store import showings, tenants
 from bot.store.drafts import Draft, load_drafts
 from bot.store.engine import Tx
 
@@ -83,22 +85,15 @@ class Drawn:
 
 async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str) -> Scene | Refused:
     """Read what a private view needs, or say why there is none."""
-    showing = await showings.load_showing(tx, showing_id)
-    review = await reviews.load_review(tx, showing.review_id) if showing else None
-    if showing is None or review is None or showing.user not in (None, presser.user):
-        return Refused(Refusal.UNKNOWN_SHOWING)
-    in_force = await policies.in_force(tx)
-    tenant = in_force.tenant(review.tenant)
-    if tenant is None:
-        return Refused(Refusal.GONE)
-    if presser.team != tenant.slack_team:
-        return Refused(Refusal.OTHER_WORKSPACE)
-    person = presser.judged(await known_person(tx, tenant, presser.who, fresh_since=tx.now - FRESH_MS))
+    context = await load_context(tx, policies, presser, showing_id)
+    if not isinstance(context, Context):
+        return context.refused
+    review, who = context.review, context.standing.who
     paused = await tenants.is_paused(tx, review.tenant)
-    stage = Stage(tenant, tx.now, Standing(tenant, in_force.version, person), paused)
-    drafts = await load_drafts(tx, review.id, presser.who)
+    stage = Stage(context.standing.tenant, tx.now, context.standing, paused)
+    drafts = await load_drafts(tx, review.id, who)
     kept = await showings.load_showings(tx, [one.kept_in for one in drafts.values() if one.kept_in])
-    return Scene(review, showing, stage, presser, drafts, kept)
+    return Scene(review, context.showing, stage, context.presser, drafts, kept)
 
 
 def new_showing_id() -> str:
@@ -187,7 +182,7 @@ def _typed_in_batch(scene: Scene, action: Action) -> Typed:
 def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None:
     """A batch is sent from its last page: what this person was shown on the pages before counts, content unchanged."""
     before = scene.showing
-    ours = before.kind is ShowingKind.MODAL and before.position is None and before.user == scene.presser.user
+    ours = before.kind is ShowingKind.MODAL and before.position is None and before.to == scene.presser.who
     if showing is None or not ours or before.digest != showing.digest:
         return showing
     carried = tuple(offer for offer in before.offers if page_of(offer.position) != showing.page)
@@ -214,14 +209,6 @@ def draw_notice(refused: Refused) -> Drawn:
     return Drawn(notice_modal(TITLE, refusal_plain(refused.reason.value, **facts_of(refused))).view)
 
 
-def facts_of(refused: Refused, review: Review | None = None) -> dict[str, object]:
-    """What a refusal's sentence may mention; the call's number only where there are several."""
-    facts: dict[str, object] = dict(refused.facts)
-    if refused.position is not None and review is not None and len(review.actions) > 1:
-        facts["position"] = refused.position
-    return facts
-
-
 def drawn_of(
     scene: Scene,
     rendered: RenderedView,
@@ -239,7 +226,7 @@ def drawn_of(
         kind=ShowingKind.MODAL,
         digest=action.standing_digest if action else review_digest(review),
         offers=tuple(_offer(offer.position, offer.offered, complete=offer.complete) for offer in rendered.offers),
-        user=scene.presser.user,
+        to=scene.presser.who,
         final_args=final_args,
         page=rendered.page,
         at=scene.stage.now,

@@ -6,11 +6,11 @@ we know of the membership, through every refresh.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, insert, select
+from sqlalchemy import BindParameter, FromClause, and_, bindparam, delete, insert, literal, or_, select
 
 from bot.core.model import Who
 from bot.store import audit
@@ -21,7 +21,10 @@ from bot.store.writing import serialise, upsert
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One Slack account; `as_of` is the database's time before Slack was asked (ms)."""
+    """One Slack account as a workspace sees it; `as_of` is the database's time before Slack was asked (ms).
+
+    `person_id` is the organisation's id of the same human (`enterprise_user.id`), `teams` their workspaces in it.
+    """
 
     team: str
     user_id: str
@@ -32,7 +35,23 @@ class Person:
     bot: bool = False
     home_team: str | None = None
     enterprise: str | None = None
+    person_id: str | None = None
+    teams: str = ""  # with commas between them
     as_of: int = 0
+
+    @property
+    def homes(self) -> frozenset[str]:
+        """Whatever Slack may name as this account's own: a workspace, or the organisation."""
+        return frozenset(home for home in (self.home_team, self.enterprise, *self.teams.split(",")) if home)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One account with all its ids, and the groups that any of them is in, each with since when we know it (ms)."""
+
+    person: Person | None
+    ids: frozenset[str]
+    groups: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +64,51 @@ class Membership:
 
 _FIELDS = [people.c[name] for name in Person.__slots__]
 _PERSON = select(*_FIELDS).where(people.c.team == bindparam("team"), people.c.user_id == bindparam("user"))
-_GROUPS = select(group_members.c.group_id, group_members.c.since).where(
-    group_members.c.team == bindparam("team"), group_members.c.user_id == bindparam("user")
-)
+
+# An account's row, the rows of its other ids, and what groups list any of them: joined to anything by `account_joined`.
+_OTHERS = people.alias("others")
+_USER: BindParameter[str] = bindparam("user")
+ACCOUNT = [_OTHERS.c.user_id.label("other"), group_members.c.group_id, group_members.c.since, *_FIELDS]
+
+
+def account_joined(base: FromClause) -> FromClause:
+    """`base` with an account's rows, all of them null where it is not known; `team` and `user` are bound."""
+    team: BindParameter[str] = bindparam("team")
+    itself = and_(people.c.team == team, people.c.user_id == _USER)
+    same = and_(
+        _OTHERS.c.team == team,
+        _OTHERS.c.person_id == people.c.person_id,
+        _OTHERS.c.enterprise.is_not_distinct_from(people.c.enterprise),
+    )
+    listed = or_(
+        group_members.c.user_id == _USER,
+        group_members.c.user_id == people.c.person_id,
+        group_members.c.user_id == _OTHERS.c.user_id,
+    )
+    member = and_(group_members.c.team == team, listed)
+    return base.outerjoin(people, itself).outerjoin(_OTHERS, same).outerjoin(group_members, member)
+
+
+def account_of(user: str, rows: Sequence[Any]) -> Account:
+    """The account from rows that hold `ACCOUNT`'s columns last."""
+    *_, told = rows
+    held = tuple(told)[-len(_FIELDS) :]
+    row = None if held[0] is None else Person(*held)
+    ids = {user, *(each.other for each in rows if each.other), *([row.person_id] if row and row.person_id else [])}
+    groups: dict[str, int] = {}
+    for each in rows:
+        if each.group_id is not None:
+            groups[each.group_id] = min(each.since, groups.get(each.group_id, each.since))
+    return Account(row, frozenset(ids), groups)
+
+
+_ONE = select(literal(1).label("one")).subquery("one")
+_ACCOUNT = select(*ACCOUNT).select_from(account_joined(_ONE))
+
+
+async def account(tx: Tx, team: str, user: str) -> Account:
+    """What we know of somebody by any of their ids."""
+    return account_of(user, (await tx.conn.execute(_ACCOUNT, {"team": team, "user": user})).all())
 
 
 async def person(tx: Tx, team: str, user: str) -> Person | None:
@@ -67,12 +128,6 @@ async def save_person(tx: Tx, told: Person) -> None:
     if before is None or replace(before, as_of=told.as_of, name=told.name) != told:
         del row["name"]
         await audit.record(tx, tenant=audit.EVERYONE, kind="person.changed", content=row)
-
-
-async def groups_of(tx: Tx, team: str, user: str) -> Mapping[str, int]:
-    """The groups that a person is in, each with the time since which we know it (ms)."""
-    found = await tx.conn.execute(_GROUPS, {"team": team, "user": user})
-    return {row.group_id: row.since for row in found}
 
 
 async def members_of(tx: Tx, team: str, group: str) -> frozenset[str]:

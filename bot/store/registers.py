@@ -50,8 +50,10 @@ people = Table(
     *key("team", "user_id"),
     *literals("name"),
     *flags("active guest external bot"),
-    *texts("home_team enterprise", null=True),
+    *texts("home_team enterprise person_id", null=True),
+    *texts("teams"),
     *times("as_of"),
+    Index("ix_people_person", "team", "person_id"),
 )
 
 user_groups = Table(

@@ -197,7 +197,8 @@ def showing_row(showing: Showing) -> dict[str, Any]:
         "digest": showing.digest,
         "offers": join_offers(showing.offers),
         "page": showing.page,
-        "user_id": showing.user,
+        "team": showing.to and showing.to.team,
+        "user_id": showing.to and showing.to.user,
         "message_id": showing.message_id,
         "final_args": showing.final_args,
     }
@@ -213,7 +214,7 @@ def showing_of(row: Row[Any]) -> Showing:
         digest=row.digest,
         offers=split_offers(row.offers),
         page=row.page,
-        user=row.user_id,
+        to=None if row.user_id is None else Who(row.team, row.user_id),
         message_id=row.message_id,
         final_args=row.final_args,
         at=row.at,

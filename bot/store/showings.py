@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ScalarSelect, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, insert, select
 
-from bot.core.model import Offer, Showing
+from bot.core.model import Offer, Showing, Who
 from bot.store import audit
 from bot.store.engine import Tx
 from bot.store.rows import showing_of, showing_row
@@ -26,7 +26,7 @@ async def insert_showing(tx: Tx, showing: Showing) -> None:
         "kind": showing.kind.value,
         "offers": [_told(offer) for offer in showing.offers],
         "page": showing.page,
-        "to": showing.user,
+        "to": showing.to and {"team": showing.to.team, "user": showing.to.user},
         "message": showing.message_id,
     }
     tenant = audit.tenant_of(showing.review_id)
@@ -63,11 +63,15 @@ async def load_showings(tx: Tx, ids: Sequence[str]) -> dict[str, Showing]:
     return {row.id: showing_of(row) for row in rows}
 
 
-async def last_of_all(tx: Tx, review_id: str, user: str) -> Showing | None:
+async def last_of_all(tx: Tx, review_id: str, who: Who) -> Showing | None:
     """The view of all calls of a review that this person was shown last."""
-    here = (showings.c.review_id == review_id) & (showings.c.user_id == user) & showings.c.position.is_(None)
+    here = (showings.c.review_id == review_id) & _to(who) & showings.c.position.is_(None)
     row = (await tx.conn.execute(select(showings).where(here).order_by(showings.c.at.desc()).limit(1))).one_or_none()
     return None if row is None else showing_of(row)
+
+
+def _to(who: Who) -> ColumnElement[bool]:
+    return (showings.c.team == who.team) & (showings.c.user_id == who.user)
 
 
 async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
@@ -82,7 +86,9 @@ async def is_left(tx: Tx, showing: Showing, *, but: str = "") -> bool:
 
     `but` is a showing that does not count. That a page was drawn does not say that it reached the screen.
     """
-    theirs = (showings.c.review_id == showing.review_id) & (showings.c.user_id == showing.user)
+    if showing.to is None:
+        return False
+    theirs = (showings.c.review_id == showing.review_id) & _to(showing.to)
     same = showings.c.position.is_not_distinct_from(showing.position)
     since = theirs & same & (showings.c.at > showing.at) & (showings.c.page != showing.page) & (showings.c.id != but)
     return await tx.conn.scalar(select(showings.c.id).where(since).limit(1)) is not None

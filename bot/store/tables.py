@@ -82,7 +82,7 @@ showings = Table(
     _review(),
     *numbers("position", null=True),
     *texts("kind digest offers"),
-    *texts("user_id message_id final_args", null=True),
+    *texts("team user_id message_id final_args", null=True),
     *numbers("page number"),
     *times("at"),
     Index("ix_showings_review", "review_id"),

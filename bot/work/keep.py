@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bot.authority import groups_of_policy
+from bot.access.person import groups_of_policy
 from bot.core.model import Who
 from bot.core.policy import TenantPolicy
 from bot.errors import SlackError

@@ -7,14 +7,15 @@ to decide passes meanwhile, the review expires. This module must not send anythi
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bot.authority import FRESH_MS, SAME, Same, Standing, authority_for
+from bot.access.authority import SAME, Same, Standing, authority_for
+from bot.access.context import FRESH_MS
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
 from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Who
 from bot.core.policy import Person, TenantPolicy, tool_settings
 from bot.core.policy_match import matches
-from bot.core.quorum import RUNS_THE_TOOL, enough, stand_behind
+from bot.core.quorum import RUNS_THE_TOOL, stand_behind
 from bot.errors import AgentError
 from bot.policies import InForce
 from bot.slack.people import CannotTell
@@ -134,21 +135,24 @@ async def _refuted(review: Review, basis: Standing, sources: Sources) -> tuple[i
     refuted: list[int] = []
     requester = await _requester(review, basis.tenant, sources)
     for action in review.actions:
-        behind = stand_behind(action)
-        few = _runs(action) and not enough(behind, tool_settings(basis.tenant, action.tool).approvals)
-        if few or not all([await _holds(review, one, basis, sources, requester=requester) for one in behind]):
+        # Counted anew: two keys may turn out to be one person.
+        behind = [await _still_may(review, one, basis, sources, requester=requester) for one in stand_behind(action)]
+        few = _runs(action) and len({*behind}) < tool_settings(basis.tenant, action.tool).approvals
+        if few or None in behind:
             refuted.append(action.position)
     return tuple(refuted)
 
 
-async def _holds(
+async def _still_may(
     review: Review, made: Decision, basis: Standing, sources: Sources, *, requester: str | Same | None
-) -> bool:
+) -> Who | None:
+    """Who decided this, if they still may."""
     person = await sources.confirm(basis.tenant, made.by, made.at)
     if person.unconfirmed:
         raise CannotTell
-    ask = authority_for(review, Standing(basis.tenant, basis.policy_version, person), requester)
-    return ask(review.actions[made.position], made.type, made.final_args).allowed
+    standing = replace(basis, person=person)
+    ask = authority_for(review, standing, requester)
+    return standing.who if ask(review.actions[made.position], made.type, made.final_args).allowed else None
 
 
 def _runs(action: Action) -> bool:

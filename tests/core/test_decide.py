@@ -179,12 +179,12 @@ def test_a_sibling_decided_meanwhile_does_not_make_a_view_of_all_calls_stale_for
 
 def test_a_shared_card_counts_as_shown_to_whoever_presses_it():
     review = make_review()
-    assert accepted(review, who=BEN, showing=make_showing(review, user=None))[0].by == BEN
+    assert accepted(review, who=BEN, showing=make_showing(review, to=None))[0].by == BEN
 
 
 def test_a_private_view_decides_for_its_own_reader():
     review = make_review()
-    assert accepted(review, who=BEN, showing=make_showing(review, user=BEN.user))[0].by == BEN
+    assert accepted(review, who=BEN, showing=make_showing(review, to=BEN))[0].by == BEN
 
 
 def test_a_call_not_fully_shown_may_still_be_rejected():
@@ -261,14 +261,14 @@ NEW = '{"user_id":"u_new"}'
 def kept_edit(review, **changes):
     """An edit of the first of several calls, which a view of its own has shown as final arguments."""
     offers = (make_offer(review.actions[0], offered=(EDIT,)),)
-    shown = make_showing(review, 0, id="s_kept", user=ADA.user, final_args=NEW, offers=offers)
+    shown = make_showing(review, 0, id="s_kept", to=ADA, final_args=NEW, offers=offers)
     return make_intent(EDIT, 0, final_args=NEW, showing=replace(shown, **changes))
 
 
 def without_edits(review):
     """The view of all calls, where the first is too long to be shown in full."""
     offers = tuple(make_offer(action, complete=action.position > 0) for action in review.actions)
-    return make_showing(review, None, user=ADA.user, offers=offers)
+    return make_showing(review, None, to=ADA, offers=offers)
 
 
 def test_an_edit_of_a_batch_counts_as_shown_in_its_own_view_and_is_recorded_with_it():
@@ -281,7 +281,7 @@ def test_an_edit_of_a_batch_counts_as_shown_in_its_own_view_and_is_recorded_with
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"user": BEN.user}, Refusal.UNKNOWN_SHOWING),
+        ({"to": BEN}, Refusal.UNKNOWN_SHOWING),
         ({"review_id": "r_other"}, Refusal.UNKNOWN_SHOWING),
         ({"digest": "d" * 64}, Refusal.STALE_SHOWING),
         ({"final_args": '{"user_id":"u_shown"}'}, Refusal.STALE_SHOWING),
@@ -298,5 +298,5 @@ def test_an_edit_of_a_batch_that_was_not_shown_like_that_is_refused_with_all_the
 
 def test_an_edit_of_a_batch_whose_list_has_changed_since_is_stale():
     review = make_review(make_action(0), make_action(1))
-    old = make_showing(review, None, user=ADA.user, digest="d" * 64)
+    old = make_showing(review, None, to=ADA, digest="d" * 64)
     assert refused(review, kept_edit(review), make_intent(APPROVE, 1), showing=old).reason is Refusal.STALE_SHOWING

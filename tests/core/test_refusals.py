@@ -11,6 +11,7 @@ from bot.core.model import Review, ReviewState, Shape
 from bot.core.policy import Why
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
+    ADA,
     ALL,
     APPROVE,
     BEN,
@@ -105,7 +106,7 @@ def unchanged_edit_only() -> Case:
 
 CASES: list[tuple[Refusal, str, Callable[[], Case]]] = [
     (Refusal.UNKNOWN_SHOWING, "showing of another review", lambda: pressed(make_review(), showing=make_showing(make_review(id="r_2")))),
-    (Refusal.UNKNOWN_SHOWING, "private view of somebody else", lambda: pressed(make_review(), who=BEN, showing=make_showing(make_review(), user="U0ADA"))),
+    (Refusal.UNKNOWN_SHOWING, "private view of somebody else", lambda: pressed(make_review(), who=BEN, showing=make_showing(make_review(), to=ADA))),
     (Refusal.UNKNOWN_SHOWING, "press that asks nothing", lambda: pressed(make_review(), intents=())),
     (Refusal.UNKNOWN_SHOWING, "press that asks two things of one call", lambda: batch(TWO, make_intent(APPROVE, 1), make_intent(REJECT, 1), shown=TWO)),
     (Refusal.UNKNOWN_SHOWING, "position that is not there", lambda: pressed(make_review(), make_intent(position=1), showing=make_showing(make_review()))),

@@ -71,7 +71,7 @@ class OneReview(RuleBasedStateMachine):
             self.review,
             position,
             id=f"s_{self.made + 1}",
-            user=data.draw(st.sampled_from(PEOPLE)).user if private else None,
+            to=data.draw(st.sampled_from(PEOPLE)) if private else None,
             offers=tuple(make_offer(action, complete=complete) for action in shown if action.decision is None),
         )
         return self._shown(showing)
@@ -122,7 +122,7 @@ class OneReview(RuleBasedStateMachine):
     def _was_in_order(self, before: Review, press: Press) -> None:
         assert before.state is S.OPEN
         assert before.decide_by is None or press.now < before.decide_by
-        assert press.showing.user in (None, press.who.user)
+        assert press.showing.to in (None, press.who)
         for intent in press.intents:
             action = before.actions[intent.position]
             assert action.decision is None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.access.person import Presser
 from bot.core.model import Outcome
 from bot.core.outcome import MAX_TEXT, call_results
-from bot.slack.payloads import Presser
 from bot.slack.projection import Stage
 from bot.slack.results import draw_result
 from bot.slack.views import Scene

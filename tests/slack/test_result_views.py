@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.authority import Standing
+from bot.access.authority import Standing
+from bot.access.person import Presser
 from bot.core.model import Outcome
 from bot.core.policy import Person
 from bot.core.policyfile import parse as read_policy
-from bot.slack.payloads import Presser
 from bot.slack.projection import Stage, call_view, may_read_result
 from bot.slack.results import LONGEST, draw_result
 from bot.slack.views import Scene
@@ -62,7 +62,7 @@ def test_reviewers_of_the_tool_and_who_asked_may_open_it(user, may):
 def test_what_is_hidden_of_a_call_is_hidden_in_its_result():
     found = drawn(ran(), "paid to SEEDED-41x, token=abc123def", tools="      refund: {redact: [to]}\n")
     assert "paid to [hidden], [hidden]" in str(found.view)
-    assert (found.event, found.showing.user) == ("result.opened", ADA)
+    assert (found.event, found.showing.to.user) == ("result.opened", ADA)
 
 
 def test_of_a_result_without_end_only_so_much_is_looked_at_and_all_is_counted():

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy import insert, text
 
+from bot.access.deciding import Asked, Desk
+from bot.access.person import Presser
 from bot.core.decide import Intent
 from bot.core.model import DecisionType, Review
 from bot.policies import Policies, text_digest
-from bot.slack.deciding import Asked, Desk
-from bot.slack.payloads import Presser
 from bot.store import Store, policies
 from bot.store.audit import EVERYONE
 from bot.store.engine import Tx

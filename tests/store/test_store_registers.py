@@ -6,7 +6,7 @@ from sqlalchemy import select
 from bot.errors import StoreError
 from bot.store import Store
 from bot.store.messages import load_message, want_message
-from bot.store.people import Membership, Person, group_as_of, groups_of, members_of, person, save_group, save_person
+from bot.store.people import Membership, Person, account, group_as_of, members_of, person, save_group, save_person
 from bot.store.policies import apply, current, current_version, known_digests, version
 from bot.store.registers import audit_events
 from bot.store.requests import answer, answer_of, ask, take
@@ -93,9 +93,9 @@ async def test_who_stays_in_a_group_keeps_the_time_since_which_it_is_known(store
 
     assert change == Membership(frozenset({"U3"}), frozenset({"U2"}))
     async with store.read() as tx:
-        assert await groups_of(tx, "T1", "U1") == {"S1": before, "S2": before}
-        assert await groups_of(tx, "T1", "U3") == {"S1": later}
-        assert await groups_of(tx, "T1", "U2") == {}
+        assert (await account(tx, "T1", "U1")).groups == {"S1": before, "S2": before}
+        assert (await account(tx, "T1", "U3")).groups == {"S1": later}
+        assert (await account(tx, "T1", "U2")).groups == {}
         assert await members_of(tx, "T1", "S1") == {"U1", "U3"}
         assert await group_as_of(tx, "T1", "S1") == later
         assert await group_as_of(tx, "T1", "S9") is None

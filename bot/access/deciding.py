@@ -12,17 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from blocks.notices import refusal_text
-from bot.authority import FRESH_MS, Standing, authority_for, known_person
+from bot.access.authority import authority_for
+from bot.access.context import Context, NoContext, load_context
+from bot.access.person import Presser
+from bot.access.untraced import ELSEWHERE, untraced
 from bot.core.decide import Accepted, Intent, Press, Refusal, Refused, decide
 from bot.core.model import Decision, Review, Showing
 from bot.core.undo import take_back_refusal, without_stopped
 from bot.metrics import DECISIONS, REFUSALS
 from bot.policies import Policies
-from bot.slack.payloads import Presser
-from bot.slack.untraced import ELSEWHERE, untraced
-from bot.slack.views import facts_of
-from bot.store import audit, decisions, notices, reviews, showings
-from bot.store.bearings import Bearing, bearing_of
+from bot.store import audit, decisions, notices, reviews
 from bot.store.engine import Store, Tx
 from bot.store.ids import new_id
 from bot.store.refusals import PressRefused, record_refusal
@@ -92,12 +91,8 @@ class Desk:
     async def foresee(self, asked: Asked) -> Refused | None:
         """Why a press like this would be refused now; nothing is recorded."""
         async with self._store.read() as tx:
-            showing = await showings.load_showing(tx, asked.showing_id)
-            review = await reviews.load_review(tx, showing.review_id) if showing else None
-            if showing is None or review is None:
-                return Refused(Refusal.UNKNOWN_SHOWING)
-            bearing = await bearing_of(tx, asked.delivery_key, asked.presser.who)
-            result = await self._judged(tx, asked, review, showing, bearing=bearing)
+            context = await load_context(tx, self._policies, asked.presser, asked.showing_id)
+        result = _judged(asked, context, tx.now) if isinstance(context, Context) else context.refused
         return result if isinstance(result, Refused) else None
 
     async def take_back(self, asked: Asked) -> Ruling:
@@ -112,47 +107,31 @@ class Desk:
         """Record a refusal that came before anything could be judged: a window that was not opened, or is too old."""
         REFUSALS.labels(reason=refused.reason.value).inc()
         async with self._store.begin() as tx:
-            showing = await showings.load_showing(tx, showing_id)
-            review = await reviews.load_review(tx, showing.review_id) if showing else None
-            await self._record_refusal(tx, presser, showing_id, review=review, refused=refused)
+            context = await load_context(tx, self._policies, presser, showing_id)
+            await self._record_refusal(tx, context.presser, showing_id, review=context.review, refused=refused)
 
     async def _ruled(self, tx: Tx, asked: Asked, *, undo: bool = False) -> Ruling:
-        showing = await showings.load_showing(tx, asked.showing_id)
-        review = await reviews.load_review(tx, showing.review_id, lock=True) if showing else None
-        # Read under the lock: another replica may be answering the same delivery at this moment.
-        bearing = await bearing_of(tx, asked.delivery_key, asked.presser.who)
-        earlier = bearing.answer
+        context = await load_context(
+            tx, self._policies, asked.presser, asked.showing_id, delivery_key=asked.delivery_key, lock=True
+        )
+        asked = replace(asked, presser=context.presser)
+        earlier = context.answer
         if earlier is None and asked.taken_key is not None:
             earlier = await decisions.earlier_answer(tx, asked.taken_key)
         if earlier is not None:
             return Ruling(_refused_from(earlier))
-        if showing is None or review is None:
-            channel = asked.tell.channel if asked.tell else None
-            return await self._refuse(
-                tx, asked, None, await untraced(tx, asked.showing_id, channel=channel, ts=asked.message_ts)
-            )
+        if isinstance(context, NoContext):
+            refused = context.refused
+            if context.review is None:
+                channel = asked.tell.channel if asked.tell else None
+                refused = await untraced(tx, asked.showing_id, channel=channel, ts=asked.message_ts)
+            return await self._refuse(tx, asked, context.review, refused)
         if undo:
-            return await self._undone(tx, asked, review, showing)
-        result = await self._judged(tx, asked, review, showing, bearing=bearing)
+            return await self._undone(tx, asked, context.review, context.showing)
+        result = _judged(asked, context, tx.now)
         if isinstance(result, Accepted):
-            return await self._record(tx, asked, review, result, showing=showing)
-        return await self._refuse(tx, asked, review, result)
-
-    async def _judged(
-        self, tx: Tx, asked: Asked, review: Review, showing: Showing, *, bearing: Bearing
-    ) -> Accepted | Refused:
-        in_force = await self._policies.in_force(tx, known=bearing.policy_version)
-        tenant = in_force.tenant(review.tenant)
-        if tenant is None:
-            return Refused(Refusal.GONE)
-        if asked.presser.team not in (tenant.slack_team, tenant.slack_enterprise):
-            return Refused(Refusal.OTHER_WORKSPACE)
-        since = tx.now - FRESH_MS
-        known = await known_person(tx, tenant, asked.presser.who, fresh_since=since, bearing=bearing)
-        person = asked.presser.judged(known)
-        press = Press(asked.presser.who, showing, asked.intents(review, showing), tx.now)
-        standing = Standing(tenant, in_force.version, person)
-        return decide(without_stopped(review, press) or review, press, authority_for(review, standing))
+            return await self._record(tx, asked, context.review, result, showing=context.showing)
+        return await self._refuse(tx, asked, context.review, result)
 
     async def _undone(self, tx: Tx, asked: Asked, review: Review, showing: Showing) -> Ruling:
         who = asked.presser.who
@@ -226,6 +205,20 @@ class Desk:
             text=refusal_text(refused.reason.value, **facts_of(refused, review)),
             key=f"{asked.presser.team}:{asked.delivery_key}",
         )
+
+
+def _judged(asked: Asked, context: Context, now: int) -> Accepted | Refused:
+    review = context.review
+    press = Press(context.standing.who, context.showing, asked.intents(review, context.showing), now)
+    return decide(without_stopped(review, press) or review, press, authority_for(review, context.standing))
+
+
+def facts_of(refused: Refused, review: Review | None = None) -> dict[str, object]:
+    """What a refusal's sentence may mention; the call's number only where there are several."""
+    facts: dict[str, object] = dict(refused.facts)
+    if refused.position is not None and review is not None and len(review.actions) > 1:
+        facts["position"] = refused.position
+    return facts
 
 
 def _shown(showing: Showing, made: tuple[Decision, ...]) -> dict[str, str] | None:
