@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.live.pythons import ROOT, environment
 from tests.postgres import Postgres, free_port
 
-ASSISTANTS = ("ops", "agent_platform", "ops_per_call", "ops_when", "fanout", "freeform")
+ASSISTANTS = ("ops", "agent_platform", "ops_per_call", "ops_account", "ops_when", "fanout", "freeform")
 AUTH = "./graphs/auth.py:auth"
 _GRAPHS = Path(__file__).with_name("graphs")
 

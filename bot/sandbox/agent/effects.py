@@ -70,7 +70,7 @@ def record(
 
 def _without(held: Any, prefixes: tuple[str, ...]) -> dict[str, Any]:
     """What of a context or a configuration its caller may have put there."""
-    found = held if isinstance(held, Mapping) else {}
+    found = held if isinstance(held, Mapping) else vars(held) if hasattr(held, "__dict__") else {}
     return {key: value for key, value in found.items() if not key.startswith(prefixes)}
 
 

@@ -6,6 +6,7 @@ opens no file and no connection, and leaves checkpointing to whoever serves it.
 
 import asyncio
 import operator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
 from langchain.agents import create_agent
@@ -26,13 +27,26 @@ from bot.sandbox.agent.tools import GATES, TOOLS
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
-def _agent(gates: dict[str, Any], mode: Literal["batched", "per_call"] = "batched") -> Graph:
+def _agent(
+    gates: dict[str, Any], mode: Literal["batched", "per_call"] = "batched", context: type[Any] | None = None
+) -> Graph:
     review = HumanInTheLoopMiddleware(interrupt_on=gates, interrupt_mode=mode)
-    return create_agent(ScriptedModel(), tools=TOOLS, middleware=[review])
+    return create_agent(ScriptedModel(), tools=TOOLS, middleware=[review], context_schema=context)
 
 
 ops = _agent(GATES)
 ops_per_call = _agent(GATES, "per_call")
+
+
+@dataclass
+class Account:
+    """For whom the tools of `ops_account` act. Whoever starts a run without saying so acts for nobody."""
+
+    org: str = "NOBODY"
+    user_id: str = "nobody"
+
+
+ops_account = _agent(GATES, context=Account)
 
 
 def _describe(tool_call: Any, state: Any, runtime: Any) -> str:
@@ -147,6 +161,7 @@ GRAPHS: dict[str, Graph] = {
     "ops": ops,
     "agent_platform": agent_platform,
     "ops_per_call": ops_per_call,
+    "ops_account": ops_account,
     "ops_when": ops_when,
     "fanout": fanout,
     "freeform": freeform,

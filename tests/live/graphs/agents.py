@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from bot.sandbox.agent import effects
-from bot.sandbox.agent.graphs import agent_platform, fanout, freeform, ops, ops_per_call, ops_when
+from bot.sandbox.agent.graphs import agent_platform, fanout, freeform, ops, ops_account, ops_per_call, ops_when
 
-__all__ = ["agent_platform", "fanout", "freeform", "ops", "ops_per_call", "ops_when"]
+__all__ = ["agent_platform", "fanout", "freeform", "ops", "ops_account", "ops_per_call", "ops_when"]
 
 effects.use_by_default(Path(os.environ["EFFECTS_FILE"]))
