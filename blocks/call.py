@@ -105,7 +105,10 @@ def people_lines(call: CallView, *, with_digest: bool = True, rings: bool = True
 
 
 def started_text(call: CallView) -> str:
-    """What the policy has shown of the run's own context, a line for each name: for whom the tool acts, as it is claimed."""
+    """What the policy has shown of the run's own context, a line for each name: for whom the tool acts, as it is claimed.
+
+    Already literal. The names are the policy's, which has at most five of them.
+    """
     told = (
         f"{name}: {words.NOT_GIVEN if value is None else cut_marked(on_one_line(value), limits.STARTED)}"
         for name, value in call.started_with

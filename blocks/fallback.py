@@ -21,7 +21,7 @@ def card_text(call: CallView, parsed: Parsed, arguments: Arguments) -> tuple[str
     if call.state is CallState.WAITING and call.decide_by:
         parts.append(words.DECIDE_BY.format(when=words.moment(call.decide_by)))
     if call.started_with:
-        values = words.quoted(said.started_text(call).replace("\n", ", "))
+        values = escape_mrkdwn(said.started_text(call).replace("\n", ", "))
         parts.append(words.FALLBACK_STARTED.format(values=values))
     lines = [" ".join(_ended(part) for part in parts)]
     template = words.FALLBACK_EDITED if said.is_edited(call) else words.FALLBACK_ARGUMENTS

@@ -29,7 +29,6 @@ NOTICE: Final = 300
 NOTICES: Final = 5
 PEOPLE: Final = 5
 STARTED: Final = 80
-STARTED_ALL: Final = 700
 BUTTON_LABEL: Final = 75
 CONFIRM: Final = 280
 LINK: Final = 300

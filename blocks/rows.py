@@ -60,7 +60,7 @@ def quote(label: str, text: str, limit: int) -> Json:
 def started(call: CallView) -> list[Json]:
     """What the policy has shown of what the run was started with; nothing where it asks for nothing."""
     text = said.started_text(call)
-    return [quote(words.STARTED_WITH, text, limits.STARTED_ALL)] if text else []
+    return [kit.rich([kit.lines([kit.words(words.STARTED_WITH, bold=True)]), kit.box(text)])] if text else []
 
 
 def tool_name(tool: str) -> list[Json]:

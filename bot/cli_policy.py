@@ -210,3 +210,5 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return
     for decision, told in answer.items():
         typer.echo(f"{decision:8} {'yes' if told['allowed'] else 'no ':3} {told['why']}")
+    if found.agent.show_context:
+        typer.echo(f"cards show, of what a run was started with: {', '.join(found.agent.show_context)}")

@@ -54,15 +54,16 @@ def policy_text(
     tools: str = "",
     more: str = "",
     users: str = "[approvals]",
+    shows: str = "[]",
 ) -> str:
-    """A policy with one tenant; `tools` and `more` are YAML lines of their own level."""
+    """A policy with one tenant; `tools` and `more` are YAML lines of their own level, `shows` is `show_context`."""
     return f"""\
 version: 1
 operators: [U0ADA]
 tenants:
   demo:
     slack: {{team: T0DEMO, channel: {CHANNEL}}}
-    agent: {{url: "{agent}", kind: {kind}, resume: {resume}, users: {users}, assistant: agent_platform}}
+    agent: {{url: "{agent}", kind: {kind}, resume: {resume}, users: {users}, assistant: agent_platform, show_context: {shows}}}
     intake_token_env: PLACET_INTAKE_DEMO
     watch: {{every: 1s}}
     settle_for: 1s

@@ -13,7 +13,7 @@ from tests.office import policy_text
 @pytest.fixture
 def explain(tmp_path):
     path = tmp_path / "policy.yaml"
-    path.write_text(policy_text("http://127.0.0.1:9"))
+    path.write_text(policy_text("http://127.0.0.1:9", shows="[org]"))
 
     def run(*arguments):
         told = ["policy", "explain", "--tenant", "demo", "--tool", "disable_user", "--file", str(path), *arguments]
@@ -43,3 +43,4 @@ def test_ids_are_explained(explain):
 
     assert result.exit_code == 0
     assert "approve  yes" in result.output
+    assert "cards show, of what a run was started with: org" in result.output

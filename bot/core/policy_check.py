@@ -15,6 +15,7 @@ from bot.core.policy_check_tools import tool_findings
 from bot.core.policy_conflicts import server
 from bot.core.policy_finding import Finding, note, warning
 from bot.core.policy_model import SECOND, Policy, TenantPolicy
+from bot.core.secret_shapes import may_name_secret
 
 Members = Mapping[str, Collection[str]]
 
@@ -73,6 +74,7 @@ def _tenant_findings(tenant: TenantPolicy) -> Iterator[Finding]:
     at = f"tenants.{tenant.name}"
     yield from _arrival_findings(tenant, at)
     yield from _fence_findings(tenant, at)
+    yield from _shown_findings(tenant, at)
     if not any(rule.may for rule in tenant.reviewers):
         yield warning(tenant.name, f"{at}.reviewers", "nobody may decide anything", "Add a rule with may: […]")
     if tenant.settle_for_ms < TESTED_SETTLE_MS:
@@ -92,6 +94,13 @@ def _arrival_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
     elif not tenant.agent.polled:
         fault = "no identity is polled, so a lost hint is never made up for"
         yield note(tenant.name, f"{at}.agent.users", fault, "Write out the identities that matter")
+
+
+def _shown_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+    for name in tenant.agent.show_context:
+        if may_name_secret(name):
+            fault = f"{name} reads like the name of a secret, so cards may say only that it is hidden"
+            yield warning(tenant.name, f"{at}.agent.show_context", fault, "Show what says for whom a tool acts")
 
 
 def _fence_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:

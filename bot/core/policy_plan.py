@@ -68,6 +68,7 @@ def _tenant(name: str, old: TenantPolicy | None, new: TenantPolicy | None) -> It
     else:
         yield from _target(old, new)
         yield from _place(old, new)
+        yield from _shown_context(old, new)
         yield from _rights(old, new)
         for looser, text in setting_changes(old, new):
             yield Change(Kind.LOOSENS if looser else Kind.SETTING, name, text)
@@ -85,17 +86,19 @@ def _target(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
         (Kind.TARGET, "the assistant", old.agent.assistant, new.agent.assistant),
         (Kind.TARGET, "the route of resumes", old.agent.resume, new.agent.resume),
         (Kind.TARGET, "the agent key's variable", old.agent.api_key_env or "none", new.agent.api_key_env or "none"),
-        (
-            Kind.TARGET,
-            "what cards show of a run's context",
-            ", ".join(old.agent.show_context) or "nothing",
-            ", ".join(new.agent.show_context) or "nothing",
-        ),
         (Kind.TARGET, "where cards link to", old.agent.thread_url or "nowhere", new.agent.thread_url or "nowhere"),
     )
     for kind, what, before, after in parts:
         if before != after:
             yield Change(kind, new.name, f"{what} changes from {before} to {after}{_consequence(what)}")
+
+
+def _shown_context(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
+    before, after = old.agent.show_context, new.agent.show_context
+    if before != after:
+        shown = [", ".join(names) or "nothing" for names in (before, after)]
+        kind = Kind.SETTING if set(after) <= set(before) else Kind.LOOSENS
+        yield Change(kind, new.name, f"what cards show of a run's context changes from {shown[0]} to {shown[1]}")
 
 
 def _consequence(what: str) -> str:

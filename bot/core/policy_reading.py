@@ -45,6 +45,7 @@ KINDS = ("aegra", "langgraph")
 ROUTES = ("runs", "commands")
 RESEND = ("settle", "fence", "never")
 ON_EXPIRY = ("reject", "hold")
+SHOWN_MOST = 5
 
 Fields = Mapping[str, Place]
 
@@ -103,9 +104,17 @@ def _agent(place: Place | None) -> AgentTarget:
         users=values.at_least_one(users, values.words(users, values.IDENTITY)),
         resume=values.choice(found.get("resume"), ROUTES) or "runs",
         api_key_env=values.optional_word(found.get("api_key_env"), values.AGENT_KEY),
-        show_context=values.words(found.get("show_context"), values.CONTEXT_NAME),
+        show_context=_few(found.get("show_context")),
         thread_url=values.optional_word(found.get("thread_url"), values.THREAD_URL),
     )
+
+
+def _few(place: Place | None) -> tuple[str, ...]:
+    """What stands on every card is kept short."""
+    names = values.words(place, values.CONTEXT_NAME)
+    if place is not None and len(names) > SHOWN_MOST:
+        place.blame(f"{len(names)} names are too many for a card", f"Name at most {SHOWN_MOST}")
+    return names
 
 
 def _timing(found: Fields) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import pytest
 from sqlalchemy import select
 
 from bot.store.columns import metadata
+from tests.acceptance.operating import ask
 from tests.acceptance.steps import (
     blindfold,
     deciding,
     heard,
     opened,
     pause,
+    paused,
     redrawn,
     resume,
     run_on,
@@ -25,7 +28,7 @@ from tests.acceptance.steps import (
     unblind,
 )
 from tests.cases.agent_relay import relaying
-from tests.office import ADA, local_agent, open_office, policy_text
+from tests.office import ADA, WHO, local_agent, open_office, policy_text
 
 pytestmark = pytest.mark.asyncio
 
@@ -238,12 +241,8 @@ async def test_c1_nothing_of_it_stands_in_any_table_log_card_or_export(office_of
         assert not any(TOKEN in held or "größe" in held or "gr\\\\xf6" in held for held in (*rows, shown, logged))
 
 
-async def test_c1_named_keys_stand_on_the_card_as_a_claim_and_the_rest_does_not(office_of, tmp_path):
-    async with office_of() as office:
-        shows = policy_text(office.agent.url).replace(
-            "assistant: agent_platform", "assistant: agent_platform, show_context: [org, region]"
-        )
-        await office.apply_policy(shows)
+async def test_c1_named_keys_stand_on_the_card_as_a_claim_and_the_rest_does_not(office_of):
+    async with office_of(shows="[org, region]") as office:
         thread = await office.propose("one", started=CONTEXT)
         (review,) = await opened(office, thread)
         card = await redrawn(office, review, "Whoever started the run says")
@@ -253,6 +252,94 @@ async def test_c1_named_keys_stand_on_the_card_as_a_claim_and_the_rest_does_not(
         assert "org: acme" in card["text"]
         assert TOKEN not in says(card)
         assert "decide.approve" in deciding(card)
+
+
+async def test_c1_a_named_key_that_holds_a_secret_is_hidden_on_the_card(office_of):
+    async with office_of(shows="[token]") as office:
+        thread = await office.propose("one", started=CONTEXT)
+        (review,) = await opened(office, thread)
+        card = await redrawn(office, review, "Whoever started the run says")
+
+        assert "token: [hidden]" in says(card)
+        assert TOKEN not in says(card)
+
+
+async def test_c1_a_repair_carries_it_and_what_it_asks_is_answered_with_it(office_of):
+    async with office_of() as office:
+        thread = await office.propose("one", started=CONTEXT)
+        (review,) = await opened(office, thread)
+        bad = {"resume": {review.interrupt_id: {"decisions": []}}}
+        body = {"assistant_id": "ops", "command": bad}
+        (await office.agents.post(f"/threads/{thread}/runs/wait", json=body, headers=WHO)).raise_for_status()
+        await office.hint(thread)
+        broken = await stands(office, review, "broken")
+
+        assert (await ask(office, "repair", review=broken))["ok"]
+        await paused(office, thread)
+        (fresh,) = await opened(office, thread)
+        await approved(office, fresh)
+        await stands(office, fresh, "resumed")
+        assert [one["context"] for one in seen(office, thread)] == [CONTEXT["context"]]
+
+
+async def test_c1_a_thread_whose_run_is_gone_is_not_repaired(office_of):
+    async with office_of() as office:
+        thread = await office.propose("one", started=CONTEXT)
+        (review,) = await opened(office, thread)
+        bad = {"resume": {review.interrupt_id: {"decisions": []}}}
+        body = {"assistant_id": "ops", "command": bad}
+        (await office.agents.post(f"/threads/{thread}/runs/wait", json=body, headers=WHO)).raise_for_status()
+        await office.hint(thread)
+        broken = await stands(office, review, "broken")
+        forget_runs(office, thread)
+
+        told = await ask(office, "repair", review=broken)
+        assert not told["ok"]
+        assert "so a fork would run without it" in told["text"]
+
+
+@KINDS
+@ROUTES
+async def test_c1_calls_asked_one_by_one_are_answered_with_it(office_of, kind, route):
+    tools = '      "*": {decisions: [approve, reject]}\n'
+    async with office_of(kind=kind, resume=route, tools=tools) as office:
+        thread = await office.propose("per-call", started=CONTEXT)
+        for review in await opened(office, thread, 2):
+            await approved(office, review)
+            await stands(office, review, "resumed")
+
+        assert [one["context"] for one in seen(office, thread)] == [CONTEXT["context"]] * 2
+
+
+@KINDS
+async def test_c1_whatever_a_run_was_started_with_the_tool_sees_the_same(office_of, kind):
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    async with office_of(kind=kind) as office:
+        for _ in range(6):
+            given = {f"k{rng.randrange(99)}{_word(rng)}": _value(rng) for _ in range(rng.randrange(1, 5))}
+            started = {"context": given} if rng.random() < 0.5 else {"config": {"configurable": given}}
+            thread = await office.propose("one", started=started)
+            (review,) = await opened(office, thread)
+            await approved(office, review)
+            await stands(office, review, "resumed")
+            (saw,) = seen(office, thread)
+            assert saw["context"] == given
+            assert saw["configurable"] in (given, None if "context" in started else given)
+
+
+def _word(rng):
+    return "".join(rng.choice("abÄß漢🙂-.* ") for _ in range(rng.randrange(5)))
+
+
+def _value(rng, depth=0):
+    kind = rng.randrange(8 if depth < 3 else 6)
+    if kind == 6:
+        return [_value(rng, depth + 1) for _ in range(rng.randrange(4))]
+    if kind == 7:
+        return {_word(rng): _value(rng, depth + 1) for _ in range(rng.randrange(4))}
+    return [None, True, rng.randrange(-(2**53), 2**53), rng.randrange(999) / 8, _word(rng), ""][kind]
 
 
 async def _rested(office, thread):

@@ -70,6 +70,7 @@ DRAFTS = ((0, Draft("reject", "Wrong account: see ticket 88.")), (2, Draft("resp
 
 CARDS = {
     "card-waiting": make_call(),
+    "card-started-with": make_call(started_with=(("org", "acme` <!channel> \u202e*ok*\nTool  other"), ("region", None))),
     "card-waiting-in-batch": make_call(position=1, total=3),
     "card-high-risk": make_call(**SQL, arguments='{"database": "billing", "query": "VACUUM"}', approvals_needed=2, approvals=("U03BEN",)),
     "card-partly-approved": make_call(**SQL, approvals_needed=2, approvals=("U03BEN",), take_back=True),

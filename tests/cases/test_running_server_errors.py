@@ -270,3 +270,20 @@ async def test_case_081_twenty_people_pressing_at_once_get_twenty_answers_and_on
             assert [answer["status"] for answer in answers] == [200] * 20
             assert await decisions(office) == 1
             assert office.ran(thread) == ["disable_user"]
+
+
+# -- 082: the run that resumes has neither the context nor the configurable values of the run that paused
+
+
+async def test_case_082_an_approved_call_acts_for_whom_its_run_was_started(tmp_path):
+    started = {"context": {"org": "acme"}, "config": {"configurable": {"org": "acme"}, "tags": ["t1"]}}
+    async with office_in(tmp_path, kind="aegra") as office:
+        thread = await office.propose("one", started=started)
+        await approve(office, ADA, await office.card(button="decide.approve"))
+        await office.settled(thread)
+
+        (body,) = [one.json for one in office.agent.heard if one.path == f"/threads/{thread}/runs/wait"]
+        assert body["context"] == {"org": "acme"}
+        assert (body["config"]["configurable"], body["config"]["tags"]) == ({"org": "acme"}, ["t1"])
+        (effect,) = office.effects(thread)
+        assert (effect["context"], effect["configurable"]) == ({"org": "acme"}, {"org": "acme"})

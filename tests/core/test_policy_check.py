@@ -287,3 +287,12 @@ def test_every_id_that_slack_should_know_is_listed_once():
         "groups": ("S0A", "S0B"),
         "channels": ("C0APPROVALS", "C0X"),
     }
+
+
+def test_a_name_of_a_secret_is_a_bad_choice_for_cards():
+    sound = "reviewers:\n" + OPEN
+
+    assert found(sound, show_context="[org, region]") == []
+    assert found(sound, show_context="[org, api_token]") == [
+        "warning agent.show_context: api_token reads like the name of a secret, so cards may say only that it is hidden"
+    ]

@@ -52,6 +52,15 @@ def test_every_way_to_reach_the_server_is_shown():
     ]
 
 
+def test_what_cards_show_of_a_runs_context_is_a_change_and_more_of_it_a_looser_one():
+    some, more = {"show_context": "[org]"}, {"show_context": "[org, region]"}
+
+    assert changes("", "", some, more) == [
+        "LOOSENS acme: what cards show of a run's context changes from org to org, region"
+    ]
+    assert changes("", "", some) == ["SETTING acme: what cards show of a run's context changes from org to nothing"]
+
+
 def test_another_channel_is_shown():
     assert changes("", "", new_parts={"slack": "{team: T0ACME, channel: C0NEW, enterprise: E0X}"}) == [
         "PLACE acme: the Slack place changes from T0ACME C0APPROVALS to T0ACME C0NEW E0X"

@@ -281,6 +281,7 @@ def test_each_fault_is_named_at_its_path(piece, fault):
     assert faults_in(piece) == [fault]
 
 
+NAMED = "a name of a run's context that can be shown"
 PAGE = "the address of a thread's page"
 
 
@@ -310,6 +311,10 @@ PAGE = "the address of a thread's page"
             {"thread_url": '"https://a@x.example/{thread_id}"'},
             f"agent.thread_url: 'https://a@x.example/{{thread_id}}' is not {PAGE}",
         ),
+        ({"show_context": "[__x]"}, f"agent.show_context[0]: '__x' is not {NAMED}"),
+        ({"show_context": "[langgraph_auth_user]"}, f"agent.show_context[0]: 'langgraph_auth_user' is not {NAMED}"),
+        ({"show_context": "[a, b, c, d, e, f]"}, "agent.show_context: 6 names are too many for a card"),
+        ({"show_context": "['a b']"}, f"agent.show_context[0]: 'a b' is not {NAMED}"),
         ({"url": "[x]"}, "agent.url: this is a list, and a text is needed"),
         ({"name": '"a/b"'}, "tenants.a/b: 'a/b' is not a tenant's name"),
         ({"operators": "[ops]"}, "operators[0]: 'ops' is not a Slack user id"),
