@@ -13,7 +13,7 @@ from bot.doctor import examine
 from bot.sandbox.serving import serving
 from bot.store.opening import open_store
 from bot.store.upgrade import migrate
-from tests.cases.running import events, office_in, opened, press_of
+from tests.cases.running import events, office_in, opened, posted, press_of
 from tests.forging import forge
 from tests.office import ADA
 
@@ -57,8 +57,9 @@ async def test_a_press_that_the_wrong_deployment_gets_is_told_as_such_logged_and
 
 async def test_a_button_of_our_own_card_that_is_too_old_is_not_blamed_on_another_deployment(tmp_path):
     async with office_in(tmp_path) as office:
-        await office.propose("one")
+        thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
+        await posted(office, thread)
 
         await forge(office, press_of(card, "decide.edit", value="s_" + "a" * 26))
 

@@ -44,7 +44,7 @@ async def test_a_group_that_the_app_has_no_scope_for_is_named_as_such_until_it_h
             office.advance(61_000)
             await office.until(lambda: refused_since(office, asked), "the group to be asked for again")
         await heal(office)
-        await reread(office)
+        await reread(office, BEN)
         await office.click(BEN, card, "decide.approve")
         await office.settled(thread)
 
