@@ -264,5 +264,8 @@ async def people_save(store: Store, who: Who, user: dict[str, Any], as_of: int) 
     )
     async with store.begin() as tx:
         await people.save_person(tx, told)
-        if told.person_id and told.person_id != told.user_id and not told.external:
-            await people.save_person(tx, replace(told, user_id=told.person_id))  # decisions are kept under that id
+        if told.person_id and not told.external:
+            # Decisions are kept under the organisation's id, and rules, groups and threads may name either.
+            others = {told.person_id, user.get("id")} - {told.user_id}
+            for other in sorted(one for one in others if is_id(one)):
+                await people.save_person(tx, replace(told, user_id=other))

@@ -1,8 +1,10 @@
 """Getting one parcel to the app by the transport it is configured for, faults included, and keeping a record of it."""
 
 import asyncio
+from dataclasses import replace
 
 from bot.sandbox.slack.faults import Fault
+from bot.sandbox.slack.organisation import spelled
 from bot.sandbox.slack.parcels import Answer, Parcel
 from bot.sandbox.slack.records import Delivery
 from bot.sandbox.slack.world import World
@@ -10,6 +12,7 @@ from bot.sandbox.slack.world import World
 
 async def deliver(world: World, parcel: Parcel) -> Answer:
     """Deliver once. A fault may lose the parcel, its answer, or send it twice; the sender sees the first answer."""
+    parcel = replace(parcel, payload=spelled(world, parcel.payload))
     fault = world.faults.take(f"deliver.{parcel.kind}", "deliver")
     if fault is None:
         return await _carry(world, parcel)

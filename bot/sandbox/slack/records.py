@@ -22,7 +22,10 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with an account; `reviewer` only feeds the list of people, it means nothing to the workspace itself."""
+    """Somebody with an account; `reviewer` only feeds the list of people, it means nothing to the workspace itself.
+
+    `org_id` is another id that the organisation has for them.
+    """
 
     id: str
     name: str
@@ -34,6 +37,15 @@ class Person:
     is_bot: bool = False
     locale: str = "en-US"
     updated: int = 0
+    org_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How payloads name things: through the organisation's own installation, and people by the organisation's ids."""
+
+    org_wide: bool = False
+    org_ids: bool = False
 
 
 @dataclass(frozen=True, slots=True)

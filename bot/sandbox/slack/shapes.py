@@ -35,7 +35,7 @@ def user_json(world: World, person: Person, *, seen_from: str) -> Json:
     enterprise_id = world.teams[person.team_id].enterprise_id
     if enterprise_id:
         teams = [team.id for team in world.teams.values() if team.enterprise_id == enterprise_id]
-        body["enterprise_user"] = {"id": person.id, "enterprise_id": enterprise_id, "teams": teams}
+        body["enterprise_user"] = {"id": person.org_id or person.id, "enterprise_id": enterprise_id, "teams": teams}
     return body
 
 

@@ -26,6 +26,7 @@ from bot.sandbox.slack.records import (
     Installation,
     Message,
     Person,
+    Spelling,
     Team,
     Trigger,
     View,
@@ -43,6 +44,7 @@ class World:
         self.app = app
         self.clock = clock
         self.rules = rules or Rules()
+        self.spelling = Spelling()
         self.base_url = "http://127.0.0.1"
         self.teams: dict[str, Team] = {}
         self.people: dict[str, Person] = {}

@@ -12,6 +12,7 @@ from bot.sandbox.slack.api.calling import ApiCall, Method
 from bot.sandbox.slack.api.places import need_scope
 from bot.sandbox.slack.errors import ApiError
 from bot.sandbox.slack.faults import Fault
+from bot.sandbox.slack.organisation import by_account
 from bot.sandbox.slack.records import Call, Installation, Json
 from bot.sandbox.slack.wire import AsciiJson, Dropped, read_args, world_of
 from bot.sandbox.slack.world import World
@@ -93,7 +94,7 @@ def _run(world: World, name: str, token: str, args: Json) -> Json:
         raise ApiError("unknown_method", req_method=name)
     if method.token == "app":  # noqa: S105 a kind of token, not one
         return method.run(ApiCall(world, sockets.app_level(world, token), args))
-    call = ApiCall(world, _installation(world, token), args)
+    call = ApiCall(world, _installation(world, token), by_account(world, args))
     if method.scopes:
         need_scope(call, *method.scopes)
     _spend(call, name, method)
