@@ -3,7 +3,7 @@
 import pytest
 
 from tests.acceptance.operating import ask
-from tests.acceptance.steps import opened, run_on
+from tests.acceptance.steps import opened, run_on, stands
 from tests.office import ADA, CLEO, WHO
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
@@ -32,7 +32,7 @@ async def approve(office, thread):
     """Approve what waits, and wait for its end."""
     (review,) = await opened(office, thread)
     await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
-    await office.settled(thread)
+    await stands(office, review, "resumed")
     await office.hint(thread)
 
 
