@@ -10,7 +10,7 @@ from typing import Final
 
 from blocks import words
 from blocks.limits import PEOPLE
-from blocks.words_operators import RACED, RACED_BY, RAISED, TO_OPERATOR, TWICE, TWICE_MARKED, UNKNOWN
+from blocks.words_operators import RACED, RACED_BY, RAISED, TO_OPERATOR, TWICE, TWICE_MARKED, UNKNOWN, UNREADABLE
 
 _CHANNEL: Final = re.compile(r"[CGD][A-Z0-9]{1,30}")
 _RUN: Final = 60
@@ -32,3 +32,9 @@ def operator_text(alarm: str, *, review: str, tenant: str, channel: str) -> str:
     """The same for an operator, who does not stand in front of the card."""
     place = f" in <#{channel}>" if _CHANNEL.fullmatch(channel) else ""
     return TO_OPERATOR.format(tenant=words.named(tenant), place=place, review=review, alarm=alarm)
+
+
+def unreadable_text(*, tenant: str, thread: str, identity: str, fault: str) -> str:
+    """What operators hear of a thread that cannot be read."""
+    where = {"thread": words.quoted(thread, _RUN), "identity": words.quoted(identity, _RUN)}
+    return UNREADABLE.format(tenant=words.named(tenant), fault=words.quoted(fault), **where)

@@ -46,6 +46,7 @@ WHYS: Final = {
     "agent_refused": "Waiting: the agent server refused the decision, so nothing ran. It is kept and sent again, ever less often; if it stays like this, ask an operator to look.",
     "agent_gone": "Waiting: the agent server refused the decision, so nothing ran: the agent (assistant) that asked is not there any more. The decision is kept. Ask an operator to bring the agent back.",
     "agent_forbids": "Waiting: the agent server does not let this bot answer, so nothing ran. The decision is kept. Ask an operator to look at the bot's credentials there.",
+    "not_listed": "Waiting: the agent server does not list this call at the moment. It is looked at again before anything is sent or given up.",
     "thread_busy": "Waiting: the agent is busy with something else.",
     "cannot_confirm": "Waiting: Slack cannot be asked just now whether the reviewer may still decide.",
     "paused": "Sending is paused here. Decisions are kept and sent when an operator resumes.",

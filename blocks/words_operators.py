@@ -26,6 +26,11 @@ RAISED: Final = (
 )
 RACED_BY: Final = "Another client answered within a second of ours (run {runs})."
 TWICE_MARKED: Final = "Two runs carry this decision."
+UNREADABLE: Final = (
+    "⚠️ Tenant {tenant}: *thread {thread} cannot be read*, under the identity {identity} ({fault}). Whatever it waits for has no "
+    "card, or one that may be out of date. It is tried again by itself, ever less often; `placet doctor` names all such threads. "
+    "Look at the agent server's log: some graphs have no state that the server can print."
+)
 TO_OPERATOR: Final = "Tenant {tenant}{place}, review `{review}`: {alarm}"
 
 # On the card.

@@ -28,6 +28,7 @@ from bot.agent.pool import Agents
 from bot.agent.sync import requester_of
 from bot.core.model import Review, Who
 from bot.core.policy import Person, TenantPolicy, touches
+from bot.errors import AgentUnreachable
 from bot.policies import Policies
 from bot.settings import Settings
 from bot.slack import api
@@ -280,7 +281,9 @@ def _sources(people: PeopleReader, agents: Agents) -> Sources:
 
     async def requester(review: Review, tenant: TenantPolicy) -> str | None:
         thread = await agents.client(review.target, tenant).thread(review.thread_id)
-        named = requester_of(tenant, thread.metadata) if thread else None
+        if thread is None:  # a 404 does not say that it names nobody
+            raise AgentUnreachable("read thread: HTTP 404")
+        named = requester_of(tenant, thread.metadata)
         if named is None or not await people.is_local(Who(tenant.slack_team, named), since=review.opened_at):
             return None
         return named

@@ -14,10 +14,11 @@ import typer
 from blocks.ids import digest_groups
 from bot.core.digest import shown
 from bot.core.model import Action, Review
+from bot.doctor import unreadable_line
 from bot.errors import ConfigurationError
 from bot.policies import require_tenant
 from bot.settings import read
-from bot.store import audit, reviews, tenants
+from bot.store import audit, reviews, tenants, threads
 from bot.store.opening import open_store
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -70,19 +71,22 @@ def pending(
     tenant: Annotated[str | None, typer.Option(help="Only this tenant.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List reviews that are not settled, oldest first."""
+    """List reviews that are not settled, oldest first, and threads that cannot be read."""
 
-    async def work() -> list[Review]:
+    async def work() -> tuple[list[Review], list[threads.Unreadable]]:
         store = await open_store(read(os.environ).database_url)
         try:
             async with store.read() as tx:
                 if tenant is not None:
                     await require_tenant(tx, tenant)
-                return await reviews.list_pending(tx, tenant=tenant, limit=LISTED)
+                return (
+                    await reviews.list_pending(tx, tenant=tenant, limit=LISTED),
+                    await threads.unreadable(tx, tenant=tenant),
+                )
         finally:
             await store.close()
 
-    found = asyncio.run(work())
+    found, unread = asyncio.run(work())
     if as_json:
         typer.echo(json.dumps([review_json(review) for review in found], indent=2))
         return
@@ -90,6 +94,8 @@ def pending(
         tools = ", ".join(ascii(action.tool)[1:-1] for action in review.actions)
         typer.echo(f"{review.id}  {review.tenant}  {review.state.value:10}  {moment(review.opened_at)}  {tools}")
     typer.echo(f"{len(found)} not settled" + (" (the oldest are shown)" if len(found) == LISTED else ""))
+    for one in unread:
+        typer.echo(f"{one.tenant}  {unreadable_line(one)}")
 
 
 def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as_json: AsJson = False) -> None:  # noqa: FBT002

@@ -22,7 +22,7 @@ from bot.errors import ConfigurationError, StoreError
 from bot.policies import InForce, Policies
 from bot.settings import Settings, require_slack
 from bot.slack.socket import require_socket
-from bot.store import audit, tenants
+from bot.store import audit, tenants, threads
 from bot.store.engine import Store
 from bot.store.opening import open_store
 from bot.store.registers import audit_events
@@ -99,6 +99,7 @@ async def _stored(settings: Settings, store: Store) -> list[Finding]:
         return [*found, Finding("policy", Grade.FAULT, what, "Run `placet policy apply FILE`.")]
     found += [_of_policy(one) for one in check(in_force.policy)]
     found += await _undelivered(store, in_force)
+    found += await _unreadable(store, in_force)
     slack = await doctor_slack.offices(settings)
     agents = Agents(settings.secret)
     try:
@@ -161,6 +162,24 @@ async def _not_ours(store: Store) -> list[Finding]:
     what = f"{count} times in the last day somebody pressed a card or window that this database never drew."
     mend = "If two deployments share one Slack app, each takes the other's presses: give each an app of its own."
     return [Finding("cards", Grade.WARN, what, mend)]
+
+
+async def _unreadable(store: Store, in_force: InForce) -> list[Finding]:
+    async with store.read() as tx:
+        known = await threads.unreadable(tx)
+    mend = "Look at the agent server's log: what the thread waits for has no card, or one that may be out of date."
+    return [
+        Finding("agent", Grade.WARN, f"{unreadable_line(one)}.", mend, one.tenant)
+        for one in known
+        if in_force.tenant(one.tenant)
+    ]
+
+
+def unreadable_line(one: threads.Unreadable) -> str:
+    """A thread that cannot be read, in one line without anything that a terminal would obey."""
+    thread, identity = ascii(one.thread_id)[1:-1], ascii(one.identity)[1:-1]
+    times = "once" if one.failures == 1 else f"{one.failures} times"
+    return f"Thread {thread} of {identity} could not be read, {times} in a row: {ascii(one.fault)[1:-1]}"
 
 
 def _mend_slack(code: str) -> str:

@@ -8,7 +8,7 @@ happening right now. Resuming is `bot.agent.resume`'s alone. This module decides
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -52,6 +52,11 @@ class Look:
     runs: tuple[RunRow, ...]
     began: float
     slowest: float
+
+    @property
+    def gone(self) -> bool:
+        """Whether the server answered 404 to a part of it."""
+        return self.state is None or self.thread is None
 
     @property
     def quick(self) -> bool:
@@ -102,6 +107,14 @@ class AgentClient:
         # langgraph's rows hold whole conversations unless columns are chosen; Aegra refuses the key.
         columns = {"select": list(_COLUMNS)} if self.server.kind == "langgraph" else {}
         return {**order, **columns, **({} if status is None else {"status": status})}
+
+    async def statuses(self, wanted: Sequence[str]) -> dict[str, str]:
+        """The status of each of this identity's threads that is listed in one of `wanted`."""
+        found: dict[str, str] = {}
+        for status in wanted:
+            async for page in self.search_threads(status=status, limit=1000):
+                found.update((row.thread_id, row.status) for row in page)
+        return found
 
     async def thread(self, thread_id: str) -> ThreadRow | None:
         """One thread, None where it is gone or another identity's."""

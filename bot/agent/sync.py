@@ -17,6 +17,7 @@ import structlog
 
 from bot.agent.surroundings import Loss, Started, SurroundingsLost
 from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
+from bot.core.absence import far_enough
 from bot.core.digest import Place, call_digest
 from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
@@ -32,6 +33,7 @@ REQUESTER = re.compile(r"[UW][A-Z0-9]+")
 DECISION_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")  # what of a server's own words is fit for a log
 CARD_LIMIT = 8  # more calls than this stand in the root message alone
 UNSENT = (ReviewState.OPEN, ReviewState.DECIDED)
+UNANSWERABLE = ("idle", "error")  # statuses of a thread that takes no answer
 WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewState.HELD)
 
 
@@ -53,6 +55,8 @@ class Synced:
     opened: int = 0
     closed: int = 0  # or has changed otherwise
     again: bool = False  # the thread was busy or in between: look once more soon
+    missing: bool = False  # an interrupt that waits is not listed: look once more when that can prove something
+    gone: tuple[str, ...] = ()  # reviews whose interrupt is gone, if the list of threads agrees
 
 
 async def record_sighting(
@@ -68,16 +72,34 @@ async def record_sighting(
     parsed = _parse(tenant, seen.state)
     started = await _started(store, parsed, seen)
     async with store.begin() as tx:
-        known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
-        mine = await _left_to_sync(tx, [review for review in known if review.tenant == tenant.name])
-        closed = await _close_vanished(tx, mine, parsed, seen)
+        mine = await _left_to_sync(tx, tenant, seen.target, seen.row.thread_id)
+        missing = await _note_missing(tx, tenant, mine, parsed, began=seen.began)
+        closed = await _supersede(tx, missing.replaced, seen.state)
         renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
-        opened = await _open_new(tx, tenant, parsed, seen, started, policy_version=policy_version)
-        again = again or _may_be_asked_again(mine, parsed)
+        asked = [one for one in parsed if one.interrupt_id not in missing.held] if started is not None else []
+        opened, later = await _open_new(
+            tx, tenant, asked, seen, started, policy_version=policy_version, settled=settled
+        )
+        again = again or later or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
-    return Synced(len(opened), closed + broken + renamed, again)
+    return Synced(len(opened), closed + broken + renamed, again, missing.waits, missing.gone)
+
+
+async def record_absence(store: Store, tenant: TenantPolicy, target: Target, thread_id: str, *, began: int) -> Synced:
+    """As `record_sighting`, of a thread that answered 404: it is gone, or another identity's, or a proxy erred."""
+    async with store.begin() as tx:
+        mine = await _left_to_sync(tx, tenant, target, thread_id)
+        missing = await _note_missing(tx, tenant, mine, (), began=began)
+    return Synced(missing=missing.waits, gone=missing.gone)
+
+
+async def supersede_gone(store: Store, gone: Sequence[str], state: ThreadState | None) -> int:
+    """Close reviews whose interrupt is gone for good; what was listed again meanwhile stays."""
+    async with store.begin() as tx:
+        found = [await reviews.load_review(tx, review, lock=True) for review in gone]
+        return await _supersede(tx, [one for one in found if one and one.missing_since is not None], state)
 
 
 def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, ...]:
@@ -104,37 +126,76 @@ async def _started(store: Store, parsed: Sequence[ParsedInterrupt], seen: Sighti
     return started
 
 
-async def _left_to_sync(tx: Tx, known: Sequence[Review]) -> list[Review]:
-    """All but those that wait to be sent again: what changed there may be the work of an answer of ours that came late.
+async def _left_to_sync(tx: Tx, tenant: TenantPolicy, target: Target, thread_id: str) -> list[Review]:
+    """The tenant's unsettled reviews on a thread, but those that wait to be sent again.
 
-    Only the dispatch, which looks for its mark before it does anything, can tell that from somebody else's.
+    What changed there may be the work of an answer of ours that came late. Only the dispatch, which looks for its mark
+    before it does anything, can tell that from somebody else's.
     """
+    live = await reviews.reviews_on_thread(tx, url=target.url, thread_id=thread_id)
+    known = [review for review in live if review.tenant == tenant.name]
     due = [review for review in known if review.state in (ReviewState.DECIDED, ReviewState.EXPIRED)]
     again = await reviews.attempted(tx, due) if due else frozenset()
     return [review for review in known if review.id not in again]
 
 
-async def _close_vanished(tx: Tx, known: Sequence[Review], parsed: Sequence[ParsedInterrupt], seen: Sighting) -> int:
-    """Supersede waiting reviews whose interrupt is no longer pending, or no longer says what it said.
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """Waiting reviews whose interrupt a reading did not list."""
+
+    waits: bool  # some are to be looked at again
+    replaced: tuple[Review, ...]  # gone: the same id asks something else by now
+    gone: tuple[str, ...]  # gone, if the list agrees
+    held: frozenset[str]  # interrupt ids of which nothing else is opened yet: one id, one open review
+
+
+async def _note_missing(
+    tx: Tx, tenant: TenantPolicy, known: Sequence[Review], parsed: Sequence[ParsedInterrupt], *, began: int
+) -> _Missing:
+    """Note which waiting reviews this reading lists and which not, or no longer as they were.
 
     Only reviews that were stored before this reading began: a newer one may come from a newer reading.
     """
     pending = {(one.interrupt_id, one.content_hash) for one in parsed}
-    closed = 0
-    tried = await reviews.attempted(tx, known) if known else frozenset()
+    ids = {one.interrupt_id for one in parsed}
+    first, replaced, gone = [], [], []
     for review in known:
-        gone = (review.interrupt_id, review.content_hash) not in pending
-        if gone and review.state in WAITING and review.opened_at < seen.began:
-            moved = await reviews.move(tx, review, ReviewState.SUPERSEDED, why="thread_moved_on")
-            closed += moved is not None
-            if moved is not None and review.id in tried:
-                await _tell_what_ran(tx, moved, seen)
+        if review.state not in WAITING or review.opened_at >= began:
+            continue
+        if (review.interrupt_id, review.content_hash) in pending:
+            if review.missing_since is not None:
+                await reviews.note_listed(tx, review.id)
+            continue
+        since = review.missing_since
+        if since is None:
+            await reviews.note_missing(tx, review.id)
+        if since is None or not far_enough(since, began, every_ms=tenant.watch_every_ms):
+            first.append(review)
+        elif review.interrupt_id in ids:
+            replaced.append(review)
+        else:
+            gone.append(review.id)
+    held = frozenset(review.interrupt_id for review in first)
+    return _Missing(bool(first or gone), tuple(replaced), tuple(gone), held)
+
+
+async def _supersede(tx: Tx, gone: Sequence[Review], state: ThreadState | None) -> int:
+    """The thread moved on from what these asked."""
+    closed = 0
+    tried = await reviews.attempted(tx, gone) if gone else frozenset()
+    for review in gone:
+        if review.state not in WAITING:
+            continue
+        moved = await reviews.move(tx, review, ReviewState.SUPERSEDED, why="thread_moved_on")
+        closed += moved is not None
+        if moved is not None and review.id in tried and state is not None:
+            await _tell_what_ran(tx, moved, state)
     return closed
 
 
-async def _tell_what_ran(tx: Tx, review: Review, seen: Sighting) -> None:
+async def _tell_what_ran(tx: Tx, review: Review, state: ThreadState) -> None:
     """An answer that was called not taken, and then taken back, may have come after all: what it did is told."""
-    results = call_results(seen.state.all_messages, [action.tool_call_id for action in review.actions])
+    results = call_results(state.all_messages, [action.tool_call_id for action in review.actions])
     outcomes = {at: (result.outcome, result.text) for at, result in enumerate(results) if result is not None}
     if outcomes:
         await reviews.set_outcomes(tx, review, outcomes)
@@ -153,7 +214,7 @@ async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Revie
 async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, settled: bool) -> tuple[int, bool]:
     """Mark reviews broken whose interrupt is listed and cannot be answered any more."""
     errors = {one.id: one.task_error for one in seen.state.pending}
-    unanswerable = seen.row.status in ("idle", "error")
+    unanswerable = seen.row.status in UNANSWERABLE
     broken, again = 0, False
     for review in known:
         if review.interrupt_id not in errors or review.state not in WAITING or review.state is ReviewState.HELD:
@@ -167,7 +228,7 @@ async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, set
     return broken, again
 
 
-async def _open_new(  # noqa: PLR0913 - what was read, and under which policy
+async def _open_new(  # noqa: PLR0913 - a reading and how it is to be judged
     tx: Tx,
     tenant: TenantPolicy,
     parsed: Sequence[ParsedInterrupt],
@@ -175,32 +236,39 @@ async def _open_new(  # noqa: PLR0913 - what was read, and under which policy
     started: Started | Loss | None,
     *,
     policy_version: int,
-) -> list[tuple[Review, ParsedInterrupt]]:
-    opened = []
-    for one in parsed if started is not None else ():
+    settled: bool,
+) -> tuple[list[tuple[Review, ParsedInterrupt]], bool]:
+    """Open what is asked for the first time, or anew; and whether to look again soon before that.
+
+    Polling lists no idle thread, so whatever led here, nothing is opened on one. On a failed thread an interrupt can
+    only be shown as broken, once it is certain that the status does not lag behind a pause.
+    """
+    opened: list[tuple[Review, ParsedInterrupt]] = []
+    if seen.row.status == "idle":
+        return opened, bool(parsed) and not settled
+    later = False
+    for one in parsed:
         pending = next(item for item in seen.state.pending if item.id == one.interrupt_id)
+        broken = "poisoned" if pending.task_error else "unanswerable" if seen.row.status in UNANSWERABLE else ""
         review = _with_surroundings(review_from(tenant, one, seen, pending, now=tx.now), started, tenant)
-        waits = seen.row.status == "interrupted" and pending.task_error is None
-        again_since = seen.began if waits else 0
-        if not await _insert(tx, review, policy_version=policy_version, again_since=again_since):
+        if broken == "unanswerable" and not settled:
+            later = later or not await reviews.is_known(tx, review)
+            continue
+        stored = await reviews.insert_review(tx, review, policy_version=policy_version)
+        if not stored:
+            waits = not broken and seen.row.status == "interrupted"
+            anew, early = await reviews.next_generation(tx, review, began=seen.began, waits=waits)
+            later = later or early
+            stored = anew > 0 and await reviews.insert_review(
+                tx, review, policy_version=policy_version, generation=anew
+            )
+        if not stored:
             continue
         opened.append((review, one))
         await want_messages(tx, tenant, review)
-        if pending.task_error:
-            await reviews.move(tx, review, ReviewState.BROKEN, why="poisoned")
-    return opened
-
-
-async def _insert(tx: Tx, review: Review, *, policy_version: int, again_since: int) -> bool:
-    """Store it, unless this very interrupt is known.
-
-    What only a policy had closed is asked anew once it points here, and so is what is pending in a reading that began
-    after the answer to it was over.
-    """
-    if await reviews.insert_review(tx, review, policy_version=policy_version):
-        return True
-    left = await reviews.left_behind(tx, review) or await reviews.asked_again(tx, review, since=again_since)
-    return left > 0 and await reviews.insert_review(tx, review, policy_version=policy_version, generation=left)
+        if broken:
+            await reviews.move(tx, review, ReviewState.BROKEN, why=broken)
+    return opened, later
 
 
 def _may_be_asked_again(known: Sequence[Review], parsed: Sequence[ParsedInterrupt]) -> bool:

@@ -109,8 +109,12 @@ def thread_row(value: Any) -> ThreadRow:
 
 
 def thread_rows(value: Any) -> tuple[ThreadRow, ...]:
-    """Read a search's page."""
-    return tuple(thread_row(item) for item in listing(value))
+    """Read a search's page; one entry that is no thread hides none of the others."""
+    rows = listing(value)
+    usable = [row for row in rows if isinstance(row, dict) and text(row.get("thread_id"))]
+    if rows and not usable:
+        raise UnreadableBody("a list of no threads")
+    return tuple(thread_row(row) for row in usable)
 
 
 def run_row(value: Any) -> RunRow:

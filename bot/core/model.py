@@ -171,6 +171,7 @@ class Review:
     renamed: str | None = (
         None  # whom the thread names as requester since that changed, "" for nobody; None: as at opening
     )
+    missing_since: int | None = None  # first of the readings in a row that did not list its interrupt
 
     asked_by: str | None = None  # the agent server's run that wrote the checkpoint at which it was first seen
     checkpoint_ns: str = ""  # where the branch or sub-agent that asks keeps its checkpoints, "" where that is not known

@@ -292,6 +292,13 @@ def _notices(review: Review, action: Action, stage: Stage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
+def _waits_for(review: Review, stage: Stage) -> tuple[str, ...]:
+    """What a decided batch waits for, at its root, once for all its calls."""
+    if review.state is not ReviewState.DECIDED:
+        return ()
+    return tuple(dict.fromkeys(line for action in review.actions for line in _notices(review, action, stage)))
+
+
 def _hidden_notices(action: Action, hiding: Hiding) -> tuple[str, ...]:
     changed = hidden_changes(action, hiding)
     values = words.several(changed, "hidden value was", "hidden values were")
@@ -307,6 +314,7 @@ def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
         showing=showing,
         calls=calls,
         reviewable=reviewable,
+        notices=_waits_for(review, stage),
         mention=tuple(dict.fromkeys(wanted)),
         operate=operations(review) if len(review.actions) != 1 else (),
     )

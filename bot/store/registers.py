@@ -11,7 +11,6 @@ from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, Integer,
 from bot.store.columns import BigSerial, Literal, flags, key, literals, metadata, numbers, partial, texts, times
 
 UNSEALED = "hash IS NULL"
-HINTED = "hinted_at IS NOT NULL"
 WAITING_REQUEST = "state <> 'done'"
 
 audit_events = Table(
@@ -85,16 +84,17 @@ tenants = Table(
     *times("fault_at", null=True),
 )
 
-threads_seen = Table(
-    "threads_seen",
+# Threads whose state could not be read at the last attempt; a row is gone with the next reading that succeeds.
+unreadable_threads = Table(
+    "unreadable_threads",
     metadata,
     *key("tenant"),
     Column("identity", Literal, primary_key=True),
     Column("thread_id", Literal, primary_key=True),
-    *literals("updated_at"),
-    *times("checked_at"),
-    *times("hinted_at hint_until", null=True),
-    partial("ix_threads_seen_hinted", "hinted_at", where=HINTED),
+    *literals("fault"),
+    *numbers("failures"),
+    *times("since tried_at"),
+    *times("told_at", null=True),
 )
 
 home_tabs = Table(
@@ -143,6 +143,6 @@ __all__ = [
     "refusals",
     "requests",
     "tenants",
-    "threads_seen",
+    "unreadable_threads",
     "user_groups",
 ]

@@ -27,6 +27,17 @@ from bot.store.writing import insert_once
 # Ids in one IN list: well below what either engine takes.
 CHUNK = 500
 
+# Ends after which the same interrupt, pending again, is asked anew; some only where no answer was ever armed.
+_UNANSWERED = frozenset(
+    {
+        (ReviewState.SUPERSEDED.value, "thread_moved_on"),
+        (ReviewState.SUPERSEDED.value, "surroundings_changed"),
+        (ReviewState.SUPERSEDED.value, "moved_server"),
+        (ReviewState.BROKEN.value, "unanswerable"),
+    }
+)
+_ONLY_UNSENT = ("moved_server", "unanswerable")
+
 _APPROVED = exists().where(
     approvals.c.review_id == actions.c.review_id,
     approvals.c.position == actions.c.position,
@@ -56,8 +67,7 @@ _ITS_ACTIONS = (
 async def insert_review(tx: Tx, review: Review, *, policy_version: int, generation: int = 0) -> bool:
     """Store a new review with its actions; False if this very interrupt is known already.
 
-    `generation` tells a second review of the same interrupt from the first, for when the first was superseded by a
-    change of ours and not of the thread's.
+    `generation` tells a later review of the same interrupt from those before it (`next_generation`).
     """
     row = review_row(review) | {
         "generation": generation,
@@ -102,43 +112,54 @@ async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrup
     )
 
 
-async def left_behind(tx: Tx, review: Review) -> int:
-    """How many reviews this very interrupt has had, if it was left waiting; else 0.
+async def is_known(tx: Tx, review: Review) -> bool:
+    """Whether this very interrupt has a review, of whatever end."""
+    return await tx.conn.scalar(select(reviews.c.id).where(_same_interrupt(review)).limit(1)) is not None
 
-    The policy's moving elsewhere ended all of them unsent; or the last one's dispatch, before it sent, found that what the
-    run was started with is gone or another.
+
+async def next_generation(tx: Tx, review: Review, *, began: int, waits: bool) -> tuple[int, bool]:
+    """Which review of this very interrupt the next would be, 0 if it is not to be asked anew; and whether it is too early.
+
+    It is asked anew where the last one ended without an answer (the thread had moved on or took none for a time, the
+    policy led elsewhere, what the run was started with changed), and where an answer is over and the interrupt still
+    listed: LangGraph before 1.2 gives each question of a task one id. Only a reading that `began` after that end can
+    know that it waits (again). `waits`: it is listed without an error, on a thread that takes answers.
     """
-    here = and_(
-        reviews.c.server_url == review.target.url,
-        reviews.c.thread_id == review.thread_id,
-        reviews.c.interrupt_id == review.interrupt_id,
-        reviews.c.content_hash == review.content_hash,
-    )
     tried = exists().where(dispatches.c.review_id == reviews.c.id, dispatches.c.attempt > 0)
-    columns = select(reviews.c.state, reviews.c.why, tried).where(here).order_by(reviews.c.generation)
-    found = (await tx.conn.execute(columns)).all()
-    if found and tuple(found[-1])[:2] == (ReviewState.SUPERSEDED.value, "surroundings_changed"):
-        return len(found)
-    moved = [row for row in found if tuple(row) == (ReviewState.SUPERSEDED.value, "moved_server", False)]
-    return len(found) if len(moved) == len(found) else 0
+    columns = select(reviews.c.generation, reviews.c.state, reviews.c.why, reviews.c.settled_at, tried.label("tried"))
+    newest = columns.where(_same_interrupt(review)).order_by(reviews.c.generation.desc()).limit(1)
+    last = (await tx.conn.execute(newest)).one_or_none()
+    if last is None or last.settled_at is None:
+        return 0, False
+    unanswered = (last.state, last.why) in _UNANSWERED and not (last.why in _ONLY_UNSENT and last.tried)
+    over = last.state == ReviewState.RESUMED.value
+    if not (unanswered or over) or (not waits and last.state != ReviewState.SUPERSEDED.value):
+        return 0, False
+    early = bool(last.settled_at >= began)
+    return (0 if early else int(last.generation) + 1), early
 
 
-async def asked_again(tx: Tx, review: Review, *, since: int) -> int:
-    """How many reviews this very interrupt has had, if the answer to the last was over before `since`; else 0.
-
-    What is still listed then is a new question: LangGraph before 1.2 gives each question of a task one id.
-    """
-    here = and_(
+def _same_interrupt(review: Review) -> ColumnElement[bool]:
+    return and_(
         reviews.c.server_url == review.target.url,
         reviews.c.thread_id == review.thread_id,
         reviews.c.interrupt_id == review.interrupt_id,
         reviews.c.content_hash == review.content_hash,
     )
-    columns = select(reviews.c.generation, reviews.c.state, reviews.c.settled_at).where(here)
-    found = (await tx.conn.execute(columns.order_by(reviews.c.generation))).all()
-    if not found or found[-1].state != ReviewState.RESUMED.value or found[-1].settled_at >= since:
-        return 0
-    return len(found)
+
+
+async def note_missing(tx: Tx, review_id: str) -> int:
+    """Note that a reading did not list the review's interrupt; answers when the first one in a row was noted."""
+    first = update(reviews).where(reviews.c.id == review_id, reviews.c.missing_since.is_(None))
+    await tx.conn.execute(first.values(missing_since=tx.now))
+    since = await tx.conn.scalar(select(reviews.c.missing_since).where(reviews.c.id == review_id))
+    return tx.now if since is None else int(since)
+
+
+async def note_listed(tx: Tx, review_id: str) -> None:
+    """Note that a reading listed the review's interrupt: those that did not count no more."""
+    missing = update(reviews).where(reviews.c.id == review_id, reviews.c.missing_since.is_not(None))
+    await tx.conn.execute(missing.values(missing_since=None))
 
 
 async def reviews_on_thread(tx: Tx, *, url: str, thread_id: str) -> list[Review]:

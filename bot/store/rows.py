@@ -83,6 +83,7 @@ def review_row(review: Review) -> dict[str, Any]:
         "delivered_at": review.delivered_at,
         "decide_by": review.decide_by,
         "settled_at": review.settled_at,
+        "missing_since": review.missing_since,
         "response_schema": review.response_schema,
         "problem": review.problem,
         "surroundings": review.surroundings,
@@ -121,6 +122,7 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         checkpoint_ns=row.checkpoint_ns,
         surroundings=row.surroundings,
         started_with=tuple((name, value) for name, value in json.loads(row.started_with or "[]")),
+        missing_since=row.missing_since,
     )
 
 

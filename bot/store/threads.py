@@ -1,95 +1,72 @@
-"""Threads that sync has read, and hints that one should be read soon.
+"""Threads that cannot be read: since when, why, and whether operators were told.
 
-Nothing here is truth: losing it costs a read. Hints are rows because some identities are never polled; one stays until
-somebody has read the thread after it came.
+Losing a row costs a reading and at most one more notice. When a thread is read again is not decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, case, delete, or_, select, text, update
+from sqlalchemy import and_, delete, func, select, update
 
 from bot.store.engine import Tx
-from bot.store.registers import HINTED, threads_seen
-from bot.store.writing import insert_once, upsert
+from bot.store.registers import unreadable_threads as table
+from bot.store.writing import insert_once
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """When we last read a thread, and what the server called its last change then."""
-
-    updated_at: str
-    checked_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """Somebody says that this thread changed."""
+class Unreadable:
+    """A thread that could not be read `failures` times in a row; `fault` says how it failed last."""
 
     tenant: str
     identity: str
     thread_id: str
-    hinted_at: int
+    fault: str
+    failures: int
+    since: int
+    told_at: int | None
 
 
-_HINT = [threads_seen.c[name] for name in Hint.__slots__]
+_FIELDS = [table.c[name] for name in Unreadable.__slots__]
 
 
-def _here(tenant: str, identity: str) -> Any:
-    return and_(threads_seen.c.tenant == tenant, threads_seen.c.identity == identity)
+def _here(tenant: str, identity: str, thread_id: str) -> Any:
+    return and_(table.c.tenant == tenant, table.c.identity == identity, table.c.thread_id == thread_id)
 
 
-async def seen(tx: Tx, *, tenant: str, identity: str) -> Mapping[str, Seen]:
-    """Threads that were read under one identity, by thread id; those only hinted at are not among them."""
-    columns = select(threads_seen.c.thread_id, threads_seen.c.updated_at, threads_seen.c.checked_at)
-    found = await tx.conn.execute(columns.where(_here(tenant, identity), threads_seen.c.checked_at > 0))
-    return {row.thread_id: Seen(row.updated_at, row.checked_at) for row in found}
+async def note_unreadable(tx: Tx, *, tenant: str, identity: str, thread_id: str, fault: str) -> Unreadable:
+    """Count one more reading that failed."""
+    place = {"tenant": tenant, "identity": identity, "thread_id": thread_id}
+    first = {"fault": fault, "failures": 1, "since": tx.now, "tried_at": tx.now}
+    here = _here(tenant, identity, thread_id)
+    if not await insert_once(tx, table, place | first):
+        more = {"fault": fault, "failures": table.c.failures + 1, "tried_at": tx.now}
+        await tx.conn.execute(update(table).where(here).values(**more))
+    row = (await tx.conn.execute(select(*_FIELDS).where(here))).one()
+    return Unreadable(*row)
 
 
-async def save_seen(tx: Tx, *, tenant: str, identity: str, thread_id: str, updated_at: str) -> None:
-    """Note that a thread was read now."""
-    row = {"tenant": tenant, "identity": identity, "thread_id": thread_id}
-    await upsert(tx, threads_seen, row | {"updated_at": updated_at, "checked_at": tx.now})
+async def note_told(tx: Tx, one: Unreadable) -> bool:
+    """Mark that operators hear of it; False if that was done before."""
+    untold = _here(one.tenant, one.identity, one.thread_id) & table.c.told_at.is_(None)
+    return (await tx.conn.execute(update(table).where(untold).values(told_at=tx.now))).rowcount == 1
 
 
-async def forget(tx: Tx, *, tenant: str, identity: str, thread_ids: Sequence[str]) -> None:
-    """Drop threads that are gone or done, unless a hint waits."""
-    gone = and_(_here(tenant, identity), threads_seen.c.thread_id.in_(thread_ids), threads_seen.c.hinted_at.is_(None))
-    await tx.conn.execute(delete(threads_seen).where(gone))
+async def count_told(tx: Tx, tenant: str) -> int:
+    """How many of a tenant's unreadable threads operators were told of."""
+    told = select(func.count()).select_from(table).where(table.c.tenant == tenant, table.c.told_at.is_not(None))
+    return int(await tx.conn.scalar(told) or 0)
 
 
-async def hint(tx: Tx, *, tenant: str, identity: str, thread_id: str) -> None:
-    """Ask for a thread to be read soon; many hints for one thread are one."""
-    row = {"tenant": tenant, "identity": identity, "thread_id": thread_id}
-    if await insert_once(tx, threads_seen, row | {"updated_at": "", "checked_at": 0, "hinted_at": tx.now}):
-        return
-    here = and_(_here(tenant, identity), threads_seen.c.thread_id == thread_id)
-    # Never the time of a hint that may be taken already: `hint_done` tells the two apart by it.
-    later = case((threads_seen.c.hinted_at >= tx.now, threads_seen.c.hinted_at + 1), else_=tx.now)
-    await tx.conn.execute(update(threads_seen).where(here).values(hinted_at=later))
+async def forget(tx: Tx, *, tenant: str, identity: str, thread_ids: Collection[str]) -> None:
+    """Drop threads that were read, or that nothing waits on any more."""
+    for thread_id in thread_ids:
+        await tx.conn.execute(delete(table).where(_here(tenant, identity, thread_id)))
 
 
-async def take_hints(tx: Tx, *, tenant: str, lease_ms: int, limit: int) -> list[Hint]:
-    """Hints of one tenant, oldest first; each is yours for `lease_ms`, then it comes up again unless `hint_done`."""
-    free = or_(threads_seen.c.hint_until.is_(None), threads_seen.c.hint_until < tx.now)
-    due = select(*_HINT).where(text(HINTED), threads_seen.c.tenant == tenant, free)
-    ordered = due.order_by(threads_seen.c.hinted_at, threads_seen.c.thread_id).limit(limit)
-    taken = [Hint(*row) for row in await tx.conn.execute(ordered.with_for_update(skip_locked=True))]
-    for one in taken:
-        await tx.conn.execute(update(threads_seen).where(_of(one)).values(hint_until=tx.now + lease_ms))
-    return taken
-
-
-async def hint_done(tx: Tx, taken: Hint) -> None:
-    """The thread was read; a hint that came meanwhile stays, and is free to be taken."""
-    came = threads_seen.c.hinted_at > taken.hinted_at
-    await tx.conn.execute(update(threads_seen).where(_of(taken), came).values(hint_until=None))
-    done = update(threads_seen).where(_of(taken), threads_seen.c.hinted_at == taken.hinted_at)
-    await tx.conn.execute(done.values(hinted_at=None, hint_until=None))
-
-
-def _of(one: Hint) -> Any:
-    return and_(_here(one.tenant, one.identity), threads_seen.c.thread_id == one.thread_id)
+async def unreadable(tx: Tx, *, tenant: str | None = None) -> list[Unreadable]:
+    """Threads that could not be read, of one tenant or of all, longest first."""
+    found = select(*_FIELDS) if tenant is None else select(*_FIELDS).where(table.c.tenant == tenant)
+    return [Unreadable(*row) for row in await tx.conn.execute(found.order_by(table.c.since, table.c.thread_id))]

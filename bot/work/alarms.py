@@ -18,8 +18,10 @@ from bot.policies import InForce
 from bot.store import dispatches, messages, notices
 from bot.store.claims import Claim
 from bot.store.engine import Tx
+from bot.store.threads import Unreadable, count_told, note_told
 
 log = structlog.get_logger("placet")
+MOST_THREADS = 5  # unreadable threads of one tenant that operators hear of one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +68,20 @@ async def _tell(tx: Tx, claim: Claim, alarm: Alarm, in_force: InForce) -> None:
         await notices.add_notice(
             tx, tenant=claim.tenant, channel=user, user=None, thread_ts=None, text=direct, key=f"{key}:{user}"
         )
+
+
+async def tell_unreadable(tx: Tx, one: Unreadable, in_force: InForce) -> None:
+    """Tell operators, once, of a thread whose state cannot be read: whatever waits there has no card.
+
+    Of many in one tenant only the first are told one by one; `placet doctor` names all.
+    """
+    if await count_told(tx, one.tenant) >= MOST_THREADS or not await note_told(tx, one):
+        return
+    ALARMS.labels(kind="unreadable_thread").inc()
+    tenant = in_force.tenant(one.tenant)
+    operators = in_force.policy.operators if in_force.policy else ()
+    channels = operators or ((tenant.slack_channel,) if tenant else ())
+    text = said.unreadable_text(tenant=one.tenant, thread=one.thread_id, identity=one.identity, fault=one.fault)
+    for channel in channels:
+        key = f"unreadable:{one.tenant}:{one.identity!a}:{one.thread_id!a}:{one.since}:{channel}"
+        await notices.add_notice(tx, tenant=one.tenant, channel=channel, user=None, thread_ts=None, text=text, key=key)

@@ -48,7 +48,7 @@ class Attempt:
         self._bench, self._review, self._tenant = bench, review, tenant
         self._client: AgentClient = bench.agents.client(review.target, tenant)
         self._hold = Hold(bench, claim, review.salt)
-        self._sight = Sight(self._hold, review, self._client)
+        self._sight = Sight(self._hold, review, self._client, every_ms=tenant.watch_every_ms)
         self._standing = 0  # how often the server refused to delete the last attempt's own assistant
 
     # -- nothing has left us
@@ -77,10 +77,11 @@ class Attempt:
             state = await self._client.state(self._review.thread_id)
             one, same = find_interrupt(self._review, state)
             if one is not None and same and one.task_error is None:
+                await self._sight.note_listed()
                 return True
         verdict = await self._sight.firm()
         if verdict is None or verdict.kind in UNDER_WAY or verdict.kind is VerdictKind.STUCK:
-            await self._hold.put_back("thread_busy", 1_000)
+            await self._hold.put_back("not_listed" if self._sight.missing else "thread_busy", 1_000)
             return False
         if verdict.kind is not VerdictKind.ABSENT:
             await self._end_unsent(verdict)
@@ -289,6 +290,8 @@ class Attempt:
         """Store a closing verdict, if a second look agrees."""
         firm = await self._sight.borne_out(verdict)
         if firm is None:
+            if self._sight.missing:
+                await self._pause(2)
             return False
         await self._conclude(firm)
         return True

@@ -23,6 +23,7 @@ from bot.store.dispatches import Claim
 from bot.store.engine import Store
 from bot.store.lookbacks import look_back
 from bot.store.settling import Settlement, settle
+from bot.work.absent import gone_for_good, is_missing
 from bot.work.alarms import Alarm, raise_once
 from bot.work.endings import ENDINGS, why_of
 from bot.work.looking import see
@@ -79,10 +80,21 @@ class Unknowns:
             await self.sleep(SECOND_LOOK[first[0].kind])
             if (await self._glance(review, claim, tenant))[0].kind is not first[0].kind:
                 return None
+        if first[0].kind is VerdictKind.MOVED_ON and not await self._gone(review, tenant):
+            return None
         outcomes = _outcomes(*first, expiry=claim.expiry)
         state, why = ending
         content = {"verdict": first[0].kind.value}
         return Settlement(state, why_of(first[0], why), outcomes=outcomes, content=content)
+
+    async def _gone(self, review: Review, tenant: TenantPolicy) -> bool:
+        client = self.agents.client(review.target, tenant)
+        look = await client.look(review.thread_id)
+        if not is_missing(review, look):
+            async with self.store.begin() as tx:
+                await reviews.note_listed(tx, review.id)
+            return False
+        return await gone_for_good(self.store, client, review, look, every_ms=tenant.watch_every_ms)
 
     async def waits(self, review: Review, claim: Claim, tenant: TenantPolicy) -> bool:
         """Whether the call still waits as it was shown, with no trace of an answer. Raises `AgentError`."""

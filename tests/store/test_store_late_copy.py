@@ -3,16 +3,11 @@
 import pytest
 from sqlalchemy import update
 
-from bot.agent.sync import Sighting, record_sighting
-from bot.agent.wire import ThreadRow, ThreadState
-from bot.core.model import Outcome, Target
-from bot.core.policyfile import parse
+from bot.core.model import Outcome
 from bot.store import Store, decisions
 from bot.store.tables import actions
-from tests.factories import started_bare
-from tests.office import policy_text
-from tests.store.made import URL, loaded
-from tests.store.test_store_sightings import given_tried
+from tests.store.made import loaded
+from tests.store.test_store_sightings import given_tried, vanished
 
 pytestmark = pytest.mark.asyncio
 
@@ -24,12 +19,8 @@ async def test_what_a_late_copy_did_after_its_decision_was_taken_back_is_told(st
         review = await loaded(store, review_id)
         assert await decisions.void_decisions(tx, review, why="taken_back", actor="slack:T0ACME/U0ADA")
     ran = {"type": "tool", "tool_call_id": "c1", "content": "disabled", "status": "success"}
-    tenant = parse(policy_text(URL, kind="aegra")).tenants["demo"]
-    state = ThreadState((ran,), ("tools",), (), None, {}, None)
-    row = ThreadRow(review.thread_id, "idle", "2026-11-30T00:00:00Z", {})
-    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
 
-    await record_sighting(store, tenant, seen, policy_version=1, settled=True)
+    await vanished(store, review.thread_id, messages=(ran,))
 
     now = await loaded(store, review_id)
     assert (now.state.value, now.actions[0].outcome) == ("superseded", Outcome.EXECUTED)

@@ -11,7 +11,7 @@ from bot.store.policies import apply, current, current_version, known_digests, v
 from bot.store.registers import audit_events
 from bot.store.requests import answer, answer_of, ask, take
 from bot.store.tenants import ALL, clear_fault, faults, pause, paused, resume, set_fault
-from bot.store.threads import forget, hint, hint_done, save_seen, seen, take_hints
+from bot.store.threads import count_told, forget, note_told, note_unreadable, unreadable
 from tests.store.made import given_review
 
 NAME = {"tenant": "acme", "identity": "approvals"}
@@ -146,47 +146,22 @@ async def test_a_fault_is_news_once_until_it_is_over(store: Store) -> None:
 
 
 @pytest.mark.asyncio
-async def test_read_threads_are_remembered_and_hinted_ones_are_not_read_yet(store: Store) -> None:
+async def test_a_thread_that_cannot_be_read_is_counted_told_once_and_forgotten_with_the_next_reading(
+    store: Store,
+) -> None:
     async with store.begin() as tx:
-        await save_seen(tx, **NAME, thread_id="t1", updated_at="2026-01-01")
-        await save_seen(tx, **NAME, thread_id="t1", updated_at="2026-01-02")
-        await hint(tx, **NAME, thread_id="t2")
-        found = await seen(tx, **NAME)
-        await forget(tx, **NAME, thread_ids=["t1", "t2"])
+        for fault in ("read state: HTTP 500", "read state: HTTP 502"):
+            noted = await note_unreadable(tx, **NAME, thread_id="t\ud8001", fault=fault)
+        told = [await note_told(tx, noted) for _ in range(2)]
+        named = await unreadable(tx, tenant="acme")
+        counted = await count_told(tx, "acme"), await count_told(tx, "globex")
+        await forget(tx, **NAME, thread_ids=["t\ud8001"])
 
-        assert {thread: one.updated_at for thread, one in found.items()} == {"t1": "2026-01-02"}
-        assert await seen(tx, **NAME) == {}
-        assert [one.thread_id for one in await take_hints(tx, tenant="acme", lease_ms=1, limit=5)] == ["t2"]
-
-
-@pytest.mark.asyncio
-async def test_hints_for_one_thread_are_one_and_come_up_again_unless_done(store: Store) -> None:
-    async with store.begin() as tx:
-        await hint(tx, **NAME, thread_id="t1")
-        await hint(tx, **NAME, thread_id="t1")
-        (taken,) = await take_hints(tx, tenant="acme", lease_ms=1_000, limit=5)
-        assert await take_hints(tx, tenant="acme", lease_ms=1_000, limit=5) == []
-    store.offset_ms = 2_000
-
-    async with store.begin() as tx:
-        assert await take_hints(tx, tenant="acme", lease_ms=1_000, limit=5) == [taken]
-        await hint_done(tx, taken)
-    store.offset_ms = 4_000
-    async with store.begin() as tx:
-        assert await take_hints(tx, tenant="acme", lease_ms=1_000, limit=5) == []
-
-
-@pytest.mark.asyncio
-async def test_a_hint_that_comes_while_the_thread_is_read_is_not_lost(store: Store) -> None:
-    async with store.begin() as tx:
-        await hint(tx, **NAME, thread_id="t1")
-        (taken,) = await take_hints(tx, tenant="acme", lease_ms=60_000, limit=5)
-        await hint(tx, **NAME, thread_id="t1")
-        await hint_done(tx, taken)
-
-        (again,) = await take_hints(tx, tenant="acme", lease_ms=60_000, limit=5)
-
-    assert again.hinted_at > taken.hinted_at
+        assert (noted.failures, noted.since, told, counted) == (2, tx.now, [True, False], (1, 0))
+        assert [(one.thread_id, one.fault, one.told_at) for one in named] == [
+            ("t\ud8001", "read state: HTTP 502", tx.now)
+        ]
+        assert await unreadable(tx) == []
 
 
 @pytest.mark.asyncio

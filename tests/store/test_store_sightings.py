@@ -1,9 +1,12 @@
 """What a reading of a thread may settle by itself, and what only a dispatch can tell."""
 
+from typing import Any
+
 import pytest
 
-from bot.agent.sync import Sighting, record_sighting
+from bot.agent.sync import Sighting, record_sighting, supersede_gone
 from bot.agent.wire import ThreadRow, ThreadState
+from bot.core.absence import LEAST_APART_MS
 from bot.core.model import ReviewState, Target
 from bot.core.policyfile import parse
 from bot.store import Store, dispatches
@@ -14,13 +17,16 @@ from tests.store.made import URL, given_claim, loaded
 pytestmark = pytest.mark.asyncio
 
 
-async def vanished(store: Store, thread: str) -> None:
-    """Read the thread and find nothing pending."""
+async def vanished(store: Store, thread: str, *, messages: tuple[Any, ...] = ()) -> None:
+    """Read the thread twice, far enough apart, and find nothing pending; the list of threads tells the same."""
     tenant = parse(policy_text(URL, kind="aegra")).tenants["demo"]
-    state = ThreadState((), ("tools",), (), None, {}, None)
+    state = ThreadState(messages, ("tools",), (), None, {}, None)
     row = ThreadRow(thread, "error", "2026-11-30T00:00:00Z", {})
-    seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
-    await record_sighting(store, tenant, seen, policy_version=1, settled=True)
+    for _ in range(2):
+        seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
+        synced = await record_sighting(store, tenant, seen, policy_version=1, settled=True)
+        store.offset_ms += LEAST_APART_MS
+    await supersede_gone(store, synced.gone, state)
 
 
 async def given_tried(store: Store) -> str:
