@@ -178,8 +178,8 @@ async def _unreadable(store: Store, in_force: InForce) -> list[Finding]:
 def unreadable_line(one: threads.Unreadable) -> str:
     """A thread that cannot be read, in one line without anything that a terminal would obey."""
     thread, identity = ascii(one.thread_id)[1:-1], ascii(one.identity)[1:-1]
-    times = "once" if one.failures == 1 else f"{one.failures} times"
-    return f"Thread {thread} of {identity} could not be read, {times} in a row: {ascii(one.fault)[1:-1]}"
+    times = "once" if one.failures == 1 else f"{one.failures} times in a row"
+    return f"Thread {thread} of {identity} could not be read ({times}): {ascii(one.fault)[1:-1]}"
 
 
 def _mend_slack(code: str) -> str:

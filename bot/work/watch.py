@@ -287,6 +287,8 @@ class Watcher:
             self.changed()
         if status is None and listed_at is not None:
             await self._failed(post, thread_id, listed_at, LISTED_AND_GONE)
+        elif status is None and not synced.missing:
+            self._seen.pop((target.url, target.identity, thread_id), None)  # nothing is held open there
         return [_Gone(thread_id, status, state, synced.gone)] if synced.gone else []
 
     def _schedule(self, seen: Seen, synced: Synced, tenant: TenantPolicy, thread_id: str, updated_at: str) -> None:
@@ -344,6 +346,10 @@ class Watcher:
         async with self.store.read() as tx:
             known = await threads.unreadable(tx, tenant=tenant.name)
         UNREADABLE_THREADS.labels(tenant=tenant.name).set(len(known))
+        here = (tenant.agent.url, identity)
+        for key in [key for key, seen in self._seen.items() if seen.failures and key[:2] == here]:
+            if key[2] not in waiting:
+                del self._seen[key]
         over = [
             one.thread_id
             for one in known

@@ -15,6 +15,8 @@ import pytest
 from blocks.reasons import why_text
 from bot.app import compose
 from bot.core.absence import LEAST_APART_MS
+from bot.doctor import examine
+from bot.doctor_finding import Grade
 from bot.sandbox.serving import serving
 from bot.store.opening import open_store
 from bot.store.threads import unreadable
@@ -218,6 +220,8 @@ async def test_c5_a_state_that_cannot_be_read_is_told_once_left_alone_and_read_w
 
         (named,) = await office.until(told, "operators to be told")
         tried = lie.asked
+        examined = await examine(replace(office.settings, database_url=database))
+        counted = (await office.bots[0].get("/metrics")).text
         misreading.truthful()
         misreading.make(f"GET /threads/{bad}/state$", UNREADABLE[how])
         good = await office.propose("email")
@@ -232,6 +236,9 @@ async def test_c5_a_state_that_cannot_be_read_is_told_once_left_alone_and_read_w
         await stands(office, review, "resumed")
 
         assert named.thread_id == bad
+        assert [one.grade for one in examined if bad in one.what] == [Grade.WARN]
+        assert 'placet_agent_read_failures_total{tenant="demo"}' in counted
+        assert 'placet_unreadable_threads{tenant="demo"} 1.0' in counted
         assert tried <= 4
         assert len(direct) == 1
         assert "cannot be read" in direct[0]
