@@ -7,6 +7,7 @@ stored in it: the bot's own tables and Aegra's both live in databases made here.
 import contextlib
 import importlib.util
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 _SETTINGS = ("shared_buffers=32MB", "max_connections=200")
+_CHANCE = random.SystemRandom()  # hypothesis seeds the other one the same in every process
 _FORGETFUL = ("fsync=off", "full_page_writes=off")
 
 
@@ -134,10 +136,16 @@ def running_postgres(folder: Path, *, durable: bool = False) -> Iterator[Postgre
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    """A loopback port that nobody listens on now.
+
+    It lies below those that systems hand out by themselves, so that nothing else gets it while a server takes seconds
+    to start on it and somebody asks there already whether it is up.
+    """
+    while True:
+        port = _CHANCE.randrange(15_000, 32_000)
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
 
 
 def _account() -> str | None:
