@@ -42,3 +42,13 @@ def pytest_itemcollected(item):
     """The first live test may have to build a server's environment from the package registry."""
     if item.get_closest_marker("live") and not item.get_closest_marker("timeout"):
         item.add_marker(pytest.mark.timeout(900))
+
+
+def pytest_collection_modifyitems(config, items):
+    """The matrix takes minutes and builds six environments: it runs where the expression of `-m` names it."""
+    if "matrix" in (config.option.markexpr or ""):
+        return
+    left_out = [item for item in items if item.get_closest_marker("matrix")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("matrix")]

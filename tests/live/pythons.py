@@ -1,7 +1,8 @@
 """Python environments for the real agent servers: built once from pinned requirements, then reused.
 
 They stand in `.servers/` at the project's root, apart from the project's own environment: Aegra needs a newer Python
-than the bot does, and neither server's dependencies are the bot's business.
+than the bot does, and neither server's dependencies are the bot's business. An older LangChain gets an environment of
+its own, with the newest of everything else that goes with it.
 """
 
 import fcntl
@@ -15,16 +16,36 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".servers"
+_OLDER = {
+    "aegra": ("aegra-api==0.11.0",),
+    "langgraph": ("langgraph-cli[inmem]==0.4.40",),
+}
+LANGCHAINS = {
+    "1.0": (
+        "langchain==1.0.8",
+        "langgraph-prebuilt==1.0.8",
+    ),  # a later prebuilt needs a later langgraph than it asks for
+    "1.3": ("langchain==1.3.18",),
+    "1.5.1": ("langchain==1.5.1",),
+}
+_PATTERNS = ("deepagents", "langgraph-supervisor==0.0.31", "langgraph-swarm==0.1.0")
 
 
 class NoPython(Exception):
     """No interpreter that is new enough is installed; the message says what was wanted."""
 
 
-def environment(name: str, *, newer_than: tuple[int, int]) -> Path:
-    """The interpreter of an environment with `requirements-NAME.txt`; builds it the first time. Raises NoPython."""
-    requirements = Path(__file__).with_name(f"requirements-{name}.txt")
+def environment(name: str, *, newer_than: tuple[int, int], langchain: str | None = None) -> Path:
+    """The interpreter of an environment for one server; builds it the first time. Raises NoPython.
+
+    It has what `requirements-NAME.txt` lists, or the server with one of `LANGCHAINS`.
+    """
     CACHE.mkdir(exist_ok=True)
+    requirements = Path(__file__).with_name(f"requirements-{name}.txt")
+    if langchain is not None:
+        requirements = CACHE / f"requirements-{name}-{langchain}.txt"
+        requirements.write_text("\n".join([*_OLDER[name], *LANGCHAINS[langchain], *_PATTERNS]) + "\n")
+        name = f"{name}-langchain-{langchain}"
     with (CACHE / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two test runs at once build it once
         base = find_python(newer_than)

@@ -20,6 +20,20 @@ from tests.live.pythons import ROOT, environment
 from tests.postgres import Postgres, free_port
 
 ASSISTANTS = ("ops", "agent_platform", "ops_per_call", "ops_account", "ops_when", "fanout", "freeform")
+PATTERNS = (
+    "batched",
+    "deep_agent",
+    "deep_subagent",
+    "supervisor",
+    "swarm",
+    "send",
+    "functional",
+    "functional_agent",
+    "task_in_node",
+    "agent_in_task",
+    "tool_interrupt",
+)
+PER_CALL = ("per_call", "send_per_call")  # from LangChain 1.5.2 on
 AUTH = "./graphs/auth.py:auth"
 _GRAPHS = Path(__file__).with_name("graphs")
 
@@ -48,14 +62,18 @@ class LiveServer:
 
 
 @contextlib.contextmanager
-def aegra_server(folder: Path, postgres: Postgres, *, guarded: bool = False) -> Iterator[LiveServer]:
+def aegra_server(
+    folder: Path, postgres: Postgres, *, guarded: bool = False, langchain: str | None = None
+) -> Iterator[LiveServer]:
     """Aegra on a fresh database of `postgres`. Raises `pythons.NoPython` where no Python >= 3.12 is installed.
 
-    `guarded`: with the auth guard, copied and called as the README tells an operator to.
+    `guarded`: with the auth guard, copied and called as the README tells an operator to. With an older `langchain` it
+    serves the patterns only: the sandbox's assistants need the newest.
     """
-    python = environment("aegra", newer_than=(3, 12))
+    python = environment("aegra", newer_than=(3, 12), langchain=langchain)
     port = free_port()
-    config = _write_config(folder / "aegra.json", auth=_guarded(folder) if guarded else AUTH)
+    auth = _guarded(folder) if guarded else AUTH
+    config = _write_config(folder / "aegra.json", auth=auth, newest=langchain is None)
     settings = {
         "DATABASE_URL": postgres.url(postgres.new_database("aegra")),
         "AEGRA_CONFIG": str(config),
@@ -81,11 +99,12 @@ def aegra_server(folder: Path, postgres: Postgres, *, guarded: bool = False) -> 
 
 
 @contextlib.contextmanager
-def langgraph_server(folder: Path, *, guarded: bool = False) -> Iterator[LiveServer]:
+def langgraph_server(folder: Path, *, guarded: bool = False, langchain: str | None = None) -> Iterator[LiveServer]:
     """`langgraph dev`, in memory. As `aegra_server`; raises `pythons.NoPython` where no Python >= 3.11 is installed."""
-    python = environment("langgraph", newer_than=(3, 11))
+    python = environment("langgraph", newer_than=(3, 11), langchain=langchain)
     port = free_port()
-    config = _write_config(folder / "langgraph.json", auth=_guarded(folder) if guarded else AUTH)
+    auth = _guarded(folder) if guarded else AUTH
+    config = _write_config(folder / "langgraph.json", auth=auth, newest=langchain is None)
     serve = ["dev", "--config", config.name, "--host", "127.0.0.1", "--port", str(port), "--no-browser", "--no-reload"]
     command: list[str | Path] = [python.with_name("langgraph"), *serve]
     settings = {"LANGGRAPH_CLI_NO_ANALYTICS": "1"}
@@ -102,10 +121,12 @@ def _guarded(folder: Path) -> str:
     return "./own/auth.py:auth"
 
 
-def _write_config(path: Path, *, auth: str = AUTH) -> Path:
+def _write_config(path: Path, *, auth: str = AUTH, newest: bool = True) -> Path:
     """Both servers read one format. Paths in it are relative to the folder, which is why the graphs are linked in."""
     (path.parent / "graphs").symlink_to(_GRAPHS)
-    graphs = {name: f"./graphs/agents.py:{name}" for name in ASSISTANTS}
+    patterns = PATTERNS + PER_CALL * newest
+    graphs = {name: f"./graphs/agents.py:{name}" for name in ASSISTANTS * newest}
+    graphs |= {name: f"./graphs/patterns.py:{name}" for name in patterns}
     folders = ["./graphs", *(["./own"] if auth != AUTH else [])]
     config = {"dependencies": folders, "graphs": graphs, "auth": {"path": auth}}
     path.write_text(json.dumps(config))
