@@ -227,6 +227,12 @@ def tool_call_ids(messages: Sequence[Any], calls: Sequence[tuple[str, Any]]) -> 
     return tuple(call_id if is_only_one(messages, call_id) else None for call_id in found)
 
 
+def call_ids_of(messages: Iterable[Any]) -> frozenset[str]:
+    """The ids of all calls that these messages make."""
+    calls = (call for message in messages if _is_ai(message) for call in _calls_in(message))
+    return frozenset(call_id for call in calls if (call_id := _text(call.get("id"))))
+
+
 def is_only_one(messages: Sequence[Any], call_id: str | None) -> bool:
     """Whether no other call of the last AI message bears this id; an agent is not bound to make them unique."""
     return [one for _, _, one in _last_calls(messages)].count(call_id) <= 1

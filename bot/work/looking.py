@@ -18,7 +18,7 @@ from bot.core.digest import content_hash
 from bot.core.judge import Observation, Verdict, VerdictKind, judge
 from bot.core.model import DecisionType, Review
 from bot.core.observation import RunRow
-from bot.core.outcome import CallResult, call_results, tool_call_ids
+from bot.core.outcome import CallResult, call_ids_of, call_results, tool_call_ids
 from bot.errors import AgentError
 from bot.store import lookbacks
 from bot.store.dispatches import Claim
@@ -44,7 +44,10 @@ async def see(store: Store, client: AgentClient, review: Review, claim: Claim, *
     seen = replace(observe(review, claim, look), siblings=siblings, raced_before=raced_before)
     over = seen.carried and not any(run.active for run in seen.ours)
     if over and review.checkpoint_ns and not seen.answered:
-        seen = _with_branch(seen, review, claim, await _branch(client, review))
+        branch = await _branch(client, review)
+        seen = _with_branch(seen, review, claim, branch or ())
+        if branch == () and look.state is not None and not seen.listed:
+            seen = _with_later_calls(seen, review, claim, look.state, await client.history(review.thread_id))
     verdict = judge(seen)
     if verdict.kind in WHOSE:
         seen = _with_history(seen, claim, await client.history(review.thread_id))
@@ -61,12 +64,12 @@ async def _siblings(store: Store, claim: Claim, runs: Sequence[RunRow]) -> froze
         return await lookbacks.known_dispatches(tx, marks)
 
 
-async def _branch(client: AgentClient, review: Review) -> tuple[HistoryEntry, ...]:
-    """The checkpoints of what asked, none where it keeps none of its own or the server cannot show them."""
+async def _branch(client: AgentClient, review: Review) -> tuple[HistoryEntry, ...] | None:
+    """The checkpoints of what asked, none where it keeps none of its own; None where the server cannot show them."""
     try:
         return await client.history(review.thread_id, namespace=review.checkpoint_ns)
     except AgentError:
-        return ()
+        return None
 
 
 def _with_branch(seen: Observation, review: Review, claim: Claim, branch: Sequence[HistoryEntry]) -> Observation:
@@ -83,6 +86,26 @@ def _with_branch(seen: Observation, review: Review, claim: Claim, branch: Sequen
     told = call_results(newest.messages, ids, edited=newest.edited_tool_calls)
     results = tuple(known or within for known, within in zip(seen.results, told, strict=True))
     return replace(seen, results=results, wrote=True)
+
+
+def _with_later_calls(
+    seen: Observation, review: Review, claim: Claim, state: ThreadState, history: Sequence[HistoryEntry]
+) -> Observation:
+    """What a task that asks before it says what it called (`@task`) answered, once its messages stand in the thread.
+
+    Only where a single message that our run brought makes just these calls: another call's result is worse than none.
+    """
+    ours = [at for at, entry in enumerate(history) if _is_ours(entry, claim)]
+    waiting = history[ours[-1] + 1 : ours[-1] + 2] if ours else ()
+    if not waiting or any(action.tool_call_id for action in review.actions):
+        return seen
+    calls = [(action.tool, action.args) for action in review.actions]
+    before = call_ids_of(waiting[0].messages)
+    found = [tool_call_ids([message], calls) for message in state.messages if not call_ids_of([message]) & before]
+    matched = [ids for ids in found if all(ids)]
+    if len(matched) != 1:
+        return seen
+    return replace(seen, results=call_results(state.messages, matched[0], edited=state.edited_tool_calls))
 
 
 def _with_history(seen: Observation, claim: Claim, history: Sequence[HistoryEntry]) -> Observation:

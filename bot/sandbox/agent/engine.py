@@ -43,10 +43,11 @@ class Engine:
             return None
         return await graph.aget_state({"configurable": {"thread_id": thread.thread_id}}, subgraphs=subgraphs)
 
-    async def history(self, thread: Thread, limit: int) -> list[StateSnapshot]:
-        """The thread's checkpoints, newest first."""
+    async def history(self, thread: Thread, limit: int, *, namespace: str = "") -> list[StateSnapshot]:
+        """The thread's checkpoints, or those of a branch or sub-agent by its namespace, newest first."""
         graph = self.graphs.get(thread.graph_id or "")
-        config: RunnableConfig = {"configurable": {"thread_id": thread.thread_id}}
+        within = {"checkpoint_ns": namespace} if namespace else {}
+        config: RunnableConfig = {"configurable": {"thread_id": thread.thread_id, **within}}
         return [one async for one in graph.aget_state_history(config, limit=limit)] if graph else []
 
     def graph_of(self, assistant: str) -> str:

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
@@ -101,6 +102,67 @@ def _fanout() -> Graph:
 fanout = _fanout()
 
 
+@tool
+async def delegate(script: str) -> str:
+    """Have another agent do it: the script is what that one is told."""
+    answer = await ops.ainvoke({"messages": [HumanMessage(script)]})
+    return str(answer["messages"][-1].text)
+
+
+team = create_agent(ScriptedModel(), tools=[delegate])
+
+
+class Chat(TypedDict, total=False):
+    """A conversation and nothing else."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+async def _answered_by_hand(call: Any, decision: dict[str, Any], config: RunnableConfig) -> ToolMessage:
+    """Do what was decided, and write it down as LangChain before 1.4 did: no marker, the bare words."""
+    said = {"tool_call_id": call["id"], "name": call["name"]}
+    if decision["type"] == "reject":
+        stock = f"User rejected the tool call for `{call['name']}` with id {call['id']}"
+        return ToolMessage(decision.get("message") or stock, status="error", **said)
+    if decision["type"] == "respond":
+        return ToolMessage(decision["message"], **said)
+    args = decision["edited_action"]["args"] if decision["type"] == "edit" else call["args"]
+    await asyncio.to_thread(effects.record, call["name"], args, config=config, call_id=call["id"])
+    if call["name"] == "flaky_op":
+        raise RuntimeError("flaky_op had its effect and failed")
+    return ToolMessage(f"did {call['name']}", **said)
+
+
+def _by_hand() -> Graph:
+    """An agent without the middleware: the node that asks also runs what was allowed."""
+
+    async def model(state: Chat) -> dict[str, Any]:
+        return {"messages": [await ScriptedModel().ainvoke(state["messages"])]}
+
+    async def act(state: Chat, config: RunnableConfig) -> dict[str, Any]:
+        calls = [dict(call) for call in getattr(state["messages"][-1], "tool_calls", [])]
+        allowed = ["approve", "edit", "reject", "respond"]
+        answer = interrupt(
+            {
+                "action_requests": [{"name": call["name"], "args": call["args"]} for call in calls],
+                "review_configs": [{"action_name": call["name"], "allowed_decisions": allowed} for call in calls],
+            }
+        )
+        pairs = zip(calls, answer["decisions"], strict=True)
+        return {"messages": [await _answered_by_hand(call, decision, config) for call, decision in pairs]}
+
+    builder = StateGraph(Chat)
+    builder.add_node("model", model)
+    builder.add_node("act", act)
+    builder.add_edge(START, "model")
+    builder.add_edge("model", "act")
+    builder.add_edge("act", END)
+    return builder.compile()
+
+
+by_hand = _by_hand()
+
+
 class Free(TypedDict, total=False):
     """`kind` names one of `VALUES`, or `two`, `schema`, or `value` to pause on whatever JSON stands in `value`."""
 
@@ -165,5 +227,7 @@ GRAPHS: dict[str, Graph] = {
     "ops_when": ops_when,
     "fanout": fanout,
     "freeform": freeform,
+    "team": team,
+    "by_hand": by_hand,
 }
 """Every assistant by the name that all three servers know it by; `agent_platform` is `ops` under the policy's name."""

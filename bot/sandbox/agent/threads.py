@@ -77,7 +77,9 @@ class Threads(Endpoints):
         return state_view(snapshot, with_schema=self._kind.shows_schema, with_path=self._kind.shows_path)
 
     async def history(self, request: Request) -> Response:
-        """Checkpoints, newest first; `limit` in the query of a GET or the body of a POST."""
+        """Checkpoints, newest first; `limit` in the query of a GET or the body of a POST, a namespace in the latter."""
         thread, body = self._thread(request), await body_of(request)
         limit = int(body.get("limit") or request.query_params.get("limit") or 10)
-        return Json([self._state(snapshot) for snapshot in await self._engine.history(thread, limit)])
+        namespace = str((body.get("checkpoint") or {}).get("checkpoint_ns") or "")
+        found = await self._engine.history(thread, limit, namespace=namespace)
+        return Json([self._state(snapshot) for snapshot in found])
