@@ -240,6 +240,27 @@ async def test_a_confirm_dialog_stands_between_press_and_app(workspace, look_at,
             assert len(presses(slack)) == sent
 
 
+async def test_a_press_looks_unfinished_from_its_dialog_to_its_answer(workspace, look_at):
+    async with workspace() as slack:
+        await slack.post(actions(button("go", confirm=ASKED)))
+        async with look_at(slack.as_("U0ADA")) as (page, _):
+            pressed = page.get_by_role("button", name="Go", exact=True)
+            await pressed.click()
+            await expect(page.get_by_role("dialog", name="Sure?")).to_be_visible()
+
+            # In one script, so that nothing of the page comes between the answer and the look.
+            busy = await page.evaluate(
+                """() => {
+                    document.querySelector("#confirm footer button:last-child").click();
+                    return document.querySelectorAll('[data-press][aria-busy="true"]').length;
+                }"""
+            )
+
+            assert busy == 1
+            await expect(page.locator('[data-press][aria-busy="true"]')).to_have_count(0)
+            assert len(presses(slack)) == 1
+
+
 async def test_a_press_that_is_not_acknowledged_is_marked(workspace, look_at):
     async with workspace(lambda payload: 500) as slack:
         await slack.post(actions(button("go")))

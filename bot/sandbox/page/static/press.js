@@ -35,10 +35,14 @@ function keepWhereTyped(field) {
 
 async function press(element, value, source) {
   if (element.getAttribute("aria-busy") === "true") return;
-  if (!(await confirmed(element))) return;
+  // Busy from here on: a dialog is gone before its answer is told, and until then the press would look done.
+  element.setAttribute("aria-busy", "true");
+  if (!(await confirmed(element))) {
+    element.removeAttribute("aria-busy");
+    return;
+  }
   openLink(element.dataset.url);
   element.closest(".overflow")?.removeAttribute("open");
-  element.setAttribute("aria-busy", "true");
   tell("");
   cameFrom(source);
   const view = element.closest("[data-view]");
