@@ -23,7 +23,12 @@ async def test_answers_that_follow_each_other_on_one_thread_raise_no_alarm(aegra
     async with aegra_office() as office:
         threads = [await office.propose("parallel-three") for _ in range(3)]
         for thread in threads:
-            for review in [one for one in await office.reviews(thread) if one.state == "open"]:
+
+            async def all_asked(thread=thread):
+                found = await office.reviews(thread)
+                return found if len(found) == 3 else None
+
+            for review in await office.until(all_asked, f"three reviews of {thread}"):
                 await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
         for thread in threads:
             await office.settled(thread)
