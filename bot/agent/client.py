@@ -151,13 +151,14 @@ class AgentClient:
         return read_surroundings(row)
 
     async def history(
-        self, thread_id: str, *, limit: int = HISTORY_LIMIT, namespace: str = ""
+        self, thread_id: str, *, limit: int = HISTORY_LIMIT, namespace: str | None = ""
     ) -> tuple[HistoryEntry, ...]:
         """Checkpoints, newest first: each names the run that wrote it and carries that run's mark.
 
-        `namespace` is that of a sub-agent or a branch, whose checkpoints the thread's own state does not show.
+        `namespace` is that of a sub-agent or a branch, whose checkpoints the thread's own state does not show; None
+        asks for those of all.
         """
-        within = {"checkpoint": {"checkpoint_ns": namespace}} if namespace else {}
+        within = {} if namespace == "" else {"checkpoint": {"checkpoint_ns": namespace}}
         call = Call("read history", "POST", path("threads", thread_id, "history"), {"limit": limit, **within})
         return await unless_gone(self._line.read(call, wire.history_entries)) or ()
 

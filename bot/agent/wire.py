@@ -50,6 +50,7 @@ class HistoryEntry:
     next: tuple[str, ...]
     messages: tuple[Any, ...] = ()
     edited_tool_calls: dict[str, Any] | None = None
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,7 @@ def _history_entry(entry: dict[str, Any]) -> HistoryEntry:
         _names(entry.get("next")),
         tuple(items(inner(entry, "values").get("messages"))),
         _edited(inner(entry, "values")),
+        text(inner(entry, "checkpoint").get("checkpoint_ns")) or "",
     )
 
 

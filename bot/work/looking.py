@@ -24,6 +24,7 @@ from bot.store import lookbacks
 from bot.store.dispatches import Claim
 from bot.store.engine import Store
 
+WIDE_LIMIT = 200  # checkpoints of all branches of a thread
 # A result is there, and who answered is not plain from runs and state.
 WHOSE = frozenset({VerdictKind.UNOPPOSED, VerdictKind.LOST_RACE, VerdictKind.ELSEWHERE})
 
@@ -44,7 +45,7 @@ async def see(store: Store, client: AgentClient, review: Review, claim: Claim, *
     seen = replace(observe(review, claim, look), siblings=siblings, raced_before=raced_before)
     over = seen.carried and not any(run.active for run in seen.ours)
     if over and review.checkpoint_ns and not seen.answered:
-        branch = await _branch(client, review)
+        branch = await _branch(client, review, claim)
         seen = _with_branch(seen, review, claim, branch or ())
         if branch == () and look.state is not None and not seen.listed:
             seen = _with_later_calls(seen, review, claim, look.state, await client.history(review.thread_id))
@@ -64,25 +65,45 @@ async def _siblings(store: Store, claim: Claim, runs: Sequence[RunRow]) -> froze
         return await lookbacks.known_dispatches(tx, marks)
 
 
-async def _branch(client: AgentClient, review: Review) -> tuple[HistoryEntry, ...] | None:
-    """The checkpoints of what asked, none where it keeps none of its own; None where the server cannot show them."""
+async def _branch(client: AgentClient, review: Review, claim: Claim) -> tuple[HistoryEntry, ...] | None:
+    """The checkpoints of what asked, none where it keeps none of its own; None where the server cannot show them.
+
+    A state names the task that leads to what asks. What that task called by itself (an agent in a `@task`) stands
+    further down, under a name that only the checkpoints tell.
+    """
     try:
-        return await client.history(review.thread_id, namespace=review.checkpoint_ns)
+        own = await client.history(review.thread_id, namespace=review.checkpoint_ns)
     except AgentError:
         return None
+    try:
+        below = () if own else await client.history(review.thread_id, namespace=None, limit=WIDE_LIMIT)
+    except AgentError:  # langgraph dev wants a name
+        below = ()
+    found: dict[str, list[HistoryEntry]] = {}
+    for entry in below:
+        if entry.namespace.startswith(f"{review.checkpoint_ns}|"):
+            found.setdefault(entry.namespace, []).append(entry)
+    ours = [branch for branch in found.values() if any(_is_ours(entry, claim) for entry in branch)]
+    asked = [branch for branch in ours if all(_ids_in(branch, review, claim))]
+    return own or (tuple(asked[0]) if len(asked) == 1 else ())
+
+
+def _ids_in(branch: Sequence[HistoryEntry], review: Review, claim: Claim) -> list[str | None]:
+    """Each call's id, matched with what stood in the branch as it asked where it was not known before."""
+    ours = [at for at, entry in enumerate(branch) if _is_ours(entry, claim)]
+    known = [action.tool_call_id for action in review.actions]
+    waiting = branch[ours[-1] + 1 : ours[-1] + 2] if ours else ()
+    if not waiting or all(known):
+        return known
+    found = tool_call_ids(waiting[0].messages, [(action.tool, action.args) for action in review.actions])
+    return [one or matched for one, matched in zip(known, found, strict=True)]
 
 
 def _with_branch(seen: Observation, review: Review, claim: Claim, branch: Sequence[HistoryEntry]) -> Observation:
     """What the branch's own checkpoints add: results, and whether ours came past the step that asks."""
-    ours = [at for at, entry in enumerate(branch) if _is_ours(entry, claim)]
-    if not ours:
+    if not any(_is_ours(entry, claim) for entry in branch):
         return seen
-    ids = [action.tool_call_id for action in review.actions]
-    waiting = branch[ours[-1] + 1 : ours[-1] + 2]  # as it was when it asked
-    if waiting and not all(ids):
-        found = tool_call_ids(waiting[0].messages, [(action.tool, action.args) for action in review.actions])
-        ids = [known or matched for known, matched in zip(ids, found, strict=True)]
-    newest = branch[0]
+    ids, newest = _ids_in(branch, review, claim), branch[0]
     told = call_results(newest.messages, ids, edited=newest.edited_tool_calls)
     results = tuple(known or within for known, within in zip(seen.results, told, strict=True))
     return replace(seen, results=results, wrote=True)

@@ -235,3 +235,65 @@ def test_a_history_tells_who_wrote_each_checkpoint() -> None:
 def test_a_history_entry_without_a_checkpoint_is_unreadable() -> None:
     with pytest.raises(UnreadableBody):
         wire.history_entries(rows({"values": {}}))
+
+
+# -- whose an interrupt is, and what an error on its task says
+
+
+def test_tasks_beside_each_other_that_list_one_interrupt_share_it() -> None:
+    beside = task(interrupt(), task_id="task-2")
+
+    assert only(state(task(interrupt()), beside)).shared
+    assert only(state(nested(), task(interrupt(), name="branch", task_id="other"))).shared
+    inner = state(task(interrupt(), task_id="a"), task(interrupt(), task_id="b"))
+    assert only(state(task(interrupt(), name="branch", task_id="outer", state=inner))).shared
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [state(task(interrupt())), state(nested()), state(task(interrupt(), interrupt())), state(nested(error="x"))],
+)
+def test_an_interrupt_that_is_listed_again_on_its_own_way_is_nobody_elses(listed: dict[str, Any]) -> None:
+    assert not only(listed).shared
+
+
+def test_a_task_that_holds_an_answer_asks_again() -> None:
+    assert not only(state(task(interrupt()))).answered
+    assert only(state(task(interrupt()), next=[])).answered
+    assert not only({"tasks": [task(interrupt())]}).answered
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "refused"),
+    [
+        ("HumanInTheLoopMiddleware.after_model", "KeyError('decisions')", True),
+        ("tools", "1 validation error for tagged-union[ApproveDecision,RejectDecision]\n  Input tag", True),
+        ("tools", "1 validation error for ApproveDecision\ntype", True),
+        ("tools", 'ValueError("Unexpected human decision: {}. Decision type")', True),
+        ("branch", "ValueError('Number of human decisions (2) does not match')", True),
+        ("tools", "RuntimeError('Unexpected human decision: no')", False),
+        ("tools", "1 validation error for Payment\namount", False),
+        ("tools", "RuntimeError('had its effect and failed')", False),
+        ("HumanInTheLoopMiddleware.after_model", None, False),
+    ],
+)
+def test_an_error_of_the_answer_is_told_from_one_of_the_tool(name: str, error: str | None, refused: bool) -> None:
+    assert only(state(task(interrupt(), name=name, error=error))).answer_refused is refused
+
+
+def test_the_errors_of_all_tasks_are_kept() -> None:
+    inner = state(task(name="tools", error="RuntimeError('in')"))
+
+    assert read(state(task(name="branch", error="RuntimeError('out')", state=inner), task())).errors == (
+        "RuntimeError('out')",
+        "RuntimeError('in')",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace"), [("tools", "tools:task-1"), ("HumanInTheLoopMiddleware.after_model", "")]
+)
+def test_a_task_that_may_run_an_agent_by_itself_names_where_that_keeps_its_checkpoints(
+    name: str, namespace: str
+) -> None:
+    assert only(state(task(interrupt(), name=name))).checkpoint_ns == namespace

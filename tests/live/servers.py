@@ -33,6 +33,7 @@ PATTERNS = (
     "agent_in_task",
     "tool_interrupt",
 )
+ASKS_THRICE = "asks_thrice"
 PER_CALL = ("per_call", "send_per_call")  # from LangChain 1.5.2 on
 AUTH = "./graphs/auth.py:auth"
 _GRAPHS = Path(__file__).with_name("graphs")
@@ -124,7 +125,7 @@ def _guarded(folder: Path) -> str:
 def _write_config(path: Path, *, auth: str = AUTH, newest: bool = True) -> Path:
     """Both servers read one format. Paths in it are relative to the folder, which is why the graphs are linked in."""
     (path.parent / "graphs").symlink_to(_GRAPHS)
-    patterns = PATTERNS + PER_CALL * newest
+    patterns = (*PATTERNS, ASKS_THRICE, *PER_CALL * newest)
     graphs = {name: f"./graphs/agents.py:{name}" for name in ASSISTANTS * newest}
     graphs |= {name: f"./graphs/patterns.py:{name}" for name in patterns}
     folders = ["./graphs", *(["./own"] if auth != AUTH else [])]

@@ -182,3 +182,22 @@ tool_interrupt = create_agent(ScriptedModel(), tools=[disable_after_asking])
 if "interrupt_mode" in inspect.signature(HumanInTheLoopMiddleware.__init__).parameters:
     per_call = _agent(interrupt_mode="per_call")
     send_per_call = _fan_out(per_call)
+
+
+async def _confirmed_thrice(state: _Chat) -> dict[str, Any]:
+    """Ask the same three times over: before LangGraph 1.2 under one interrupt id."""
+    call = {"name": "disable_user", "args": {"user_id": "u_4821", "reason": "chargeback dispute"}}
+    for _ in range(3):
+        if _ask(call)["type"] == "reject":
+            return {"messages": [AIMessage("not done")]}
+    await asyncio.to_thread(effects.record, call["name"], call["args"], config=get_config())
+    return {"messages": [AIMessage("done")]}
+
+
+asks_thrice = (
+    StateGraph(_Chat)
+    .add_node("confirm", _confirmed_thrice)
+    .add_edge(START, "confirm")
+    .add_edge("confirm", END)
+    .compile()
+)
