@@ -30,12 +30,6 @@ TOLD = {
 }
 NEWEST = "newest"
 BY_HAND = ("functional", "task_in_node", "tool_interrupt")  # they ask by `interrupt()`, without the middleware
-# What the tool answers bears the name of another call; and langgraph dev does not tell where an agent inside a @task
-# keeps its checkpoints.
-NO_RESULT = {
-    "aegra": ("tool_interrupt",),
-    "langgraph_dev": ("tool_interrupt", "agent_in_task"),
-}
 NOBODY_ELSE = ("outside Slack", "Superseded", "Broken", "answered_elsewhere", "poisoned")
 
 
@@ -49,34 +43,34 @@ def cells_of(langchain):
     return [(pattern, decision) for pattern in patterns for decision in decisions_of(pattern, langchain)]
 
 
-SERVERS = [(kind, langchain) for langchain in (NEWEST, *LANGCHAINS) for kind in ("aegra", "langgraph_dev")]
 CELLS = [
-    # The very same object for every cell of a server: by that pytest knows that nothing has to be set up anew.
-    pytest.param(
-        server,
-        cell,
-        id="-".join((*server, *cell)),
-        marks=[] if server[1] == NEWEST else pytest.mark.matrix,
-    )
-    for server in SERVERS
-    for cell in cells_of(server[1])
+    pytest.param(kind, langchain, cell, id="-".join((kind, langchain, *cell)), marks=[pytest.mark.matrix] * older)
+    for langchain, older in [(NEWEST, 0), *((one, 1) for one in LANGCHAINS)]
+    for kind in ("aegra", "langgraph_dev")
+    for cell in cells_of(langchain)
 ]
 
 
 @pytest.fixture(scope="module")
 def everything(request, tmp_path_factory, migrated_file):
-    """What was seen of every cell on one server: `(pattern, decision) -> Seen`."""
-    kind, langchain = request.param
-    folder = tmp_path_factory.mktemp(f"{kind}-{langchain}")
-    with ExitStack() as stack:
-        if langchain == NEWEST:
-            server = request.getfixturevalue(kind)
-        else:
-            server = stack.enter_context(older_server(request, kind, folder, langchain))
-        seen = asyncio.run(run_all(server, fresh_database(migrated_file, folder), cells_of(langchain)))
-    if dump := os.environ.get("PLACET_TEST_DUMP"):
-        keep(Path(dump) / f"{kind}-{langchain}", seen.values())
-    return seen
+    """What was seen of every cell on one server, `(pattern, decision) -> Seen`; all of them are held at the first question."""
+    held = {}
+
+    def seen_on(kind, langchain):
+        if (kind, langchain) not in held:
+            folder = tmp_path_factory.mktemp(f"{kind}-{langchain}")
+            with ExitStack() as stack:
+                if langchain == NEWEST:
+                    server = request.getfixturevalue(kind)
+                else:
+                    server = stack.enter_context(older_server(request, kind, folder, langchain))
+                seen = asyncio.run(run_all(server, fresh_database(migrated_file, folder), cells_of(langchain)))
+            held[kind, langchain] = seen
+            if dump := os.environ.get("PLACET_TEST_DUMP"):
+                keep(Path(dump) / f"{kind}-{langchain}", seen.values())
+        return held[kind, langchain]
+
+    return seen_on
 
 
 def older_server(request, kind, folder, langchain):
@@ -96,9 +90,22 @@ def keep(folder, seen):
         path.write_text(json.dumps(said, indent=1, ensure_ascii=False))
 
 
-def what_should_be_told(seen: Seen, kind: str):
+def shows_no_result(kind, langchain, seen: Seen):
+    """Whether the server tells nowhere which call it was, or where what asked keeps its checkpoints."""
+    if seen.pattern == "tool_interrupt":
+        return True  # what the tool answers bears the name of another call
+    if seen.pattern == "agent_in_task" and kind == "langgraph_dev":
+        return True
+    if seen.pattern == "functional_agent" and seen.decision == "edit" and langchain in ("1.0", "1.3"):
+        return True  # the proposal is rewritten before anybody could see it
+    unnamed = ("functional", "functional_agent", "task_in_node") * (kind == "langgraph_dev")
+    return langchain == "1.0" and seen.pattern in ("deep_subagent", *unnamed)
+
+
+def what_should_be_told(kind, langchain, seen: Seen):
     told = TOLD[seen.decision]
-    return Outcome.TAKEN if seen.pattern in NO_RESULT[kind] and told in (Outcome.EXECUTED, Outcome.ANSWERED) else told
+    came_of_it = told in (Outcome.EXECUTED, Outcome.ANSWERED)
+    return Outcome.TAKEN if came_of_it and shows_no_result(kind, langchain, seen) else told
 
 
 def what_should_run(seen: Seen):
@@ -111,15 +118,15 @@ def what_should_run(seen: Seen):
     return [(EMAIL["name"], EMAIL["args"])] * seen.pattern.startswith("send") + ran
 
 
-@pytest.mark.parametrize(("everything", "cell"), CELLS, indirect=["everything"], scope="module")
-def test_the_service_saw_what_was_decided_and_people_are_told_that(everything, cell, request):
-    seen = everything[cell]
+@pytest.mark.parametrize(("kind", "langchain", "cell"), CELLS)
+def test_the_service_saw_what_was_decided_and_people_are_told_that(everything, kind, langchain, cell):
+    seen = everything(kind, langchain)[cell]
     if seen.unreadable:
         assert cell[0].startswith("functional")
         assert (seen.review, seen.effects, seen.noted) == (None, [], True)
         return
     assert not seen.failed
-    review, expected = seen.review, what_should_be_told(seen, request.node.callspec.params["everything"][0])
+    review, expected = seen.review, what_should_be_told(kind, langchain, seen)
 
     assert [(one["tool"], one["args"]) for one in seen.effects] == what_should_run(seen)
     assert (review.state.value, review.actions[0].outcome) == ("resumed", expected)
