@@ -49,6 +49,7 @@ WHYS: Final = {
     "not_listed": "Waiting: the agent server does not list this call at the moment. It is looked at again before anything is sent or given up.",
     "thread_busy": "Waiting: the agent is busy with something else.",
     "cannot_confirm": "Waiting: Slack cannot be asked just now whether the reviewer may still decide.",
+    "after_unknown": "Waiting: nobody can tell whether an earlier call ran, and the policy holds this back until that is known. Ask an operator to look at that call and settle it.",
     "paused": "Sending is paused here. Decisions are kept and sent when an operator resumes.",
     "not_taken": "Waiting: the last attempt did not reach the agent server, so it is sent again.",
     "lease_lost": "Waiting for a worker.",

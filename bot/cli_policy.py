@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from bot.core.policy import Policy, TenantPolicy
 from bot.core.policy_check import check as findings
 from bot.core.policy_explain import explain as explained
 from bot.core.policy_plan import plan as changes
+from bot.core.policy_settings import tool_settings
 from bot.core.policy_values import GROUP, USER, Form
 from bot.core.policyfile import PolicyError, locate, parse
 from bot.errors import ConfigurationError
@@ -210,5 +211,17 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return
     for decision, told in answer.items():
         typer.echo(f"{decision:8} {'yes' if told['allowed'] else 'no ':3} {told['why']}")
-    if found.agent.show_context:
-        typer.echo(f"cards show, of what a run was started with: {', '.join(found.agent.show_context)}")
+    for line in _told_of_tool(found, tool):
+        typer.echo(line)
+
+
+def _told_of_tool(tenant: TenantPolicy, tool: str) -> Iterator[str]:
+    settings = tool_settings(tenant, tool)
+    if settings.channel != tenant.slack_channel:
+        yield f"cards go to {settings.channel}"
+    if settings.decisions is not None:
+        yield f"where the agent server does not say what a call allows: {', '.join(settings.decisions)}"
+    if settings.after_unknown == "hold":
+        yield "while the outcome of a call is unknown, the tool's other calls and all of that thread are held back"
+    if tenant.agent.show_context:
+        yield f"cards show, of what a run was started with: {', '.join(tenant.agent.show_context)}"

@@ -160,7 +160,10 @@ def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
             "reviews": [
                 {"tenant": name, "state": state, "count": count} for (name, state), count in sorted(counted.items())
             ],
-            "faults": [{"tenant": name, "code": fault.code, "at": moment(fault.at)} for name, fault in faults.items()],
+            "faults": [
+                {"tenant": name, "code": fault.code, "channel": fault.channel, "at": moment(fault.at)}
+                for name, fault in faults.items()
+            ],
             "paused": [{"tenant": name, "by": pause.by, "at": moment(pause.at)} for name, pause in paused.items()],
         }
 
@@ -173,6 +176,7 @@ def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
     for row in told["reviews"]:
         typer.echo(f"{row['tenant']}  {row['state']:10}  {row['count']}")
     for row in told["faults"]:
-        typer.echo(f"{row['tenant']}  fault: {row['code']} since {row['at']}")
+        where = f" in {row['channel']}" if row["channel"] else ""
+        typer.echo(f"{row['tenant']}  fault: {row['code']}{where} since {row['at']}")
     for row in told["paused"]:
         typer.echo(f"{row['tenant']}  paused by {row['by']} since {row['at']}")

@@ -128,16 +128,18 @@ def _clock(area: str, theirs: float, whose: str) -> Finding:
 async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
     async with store.read() as tx:
         behind = messages.c.ts.is_(None) & (messages.c.last_error != "")
-        counted = select(messages.c.tenant, messages.c.last_error, func.count()).where(behind)
-        rows = (await tx.conn.execute(counted.group_by(messages.c.tenant, messages.c.last_error))).all()
+        place = (messages.c.tenant, messages.c.channel, messages.c.last_error)
+        rows = (await tx.conn.execute(select(*place, func.count()).where(behind).group_by(*place))).all()
         ailing = await tenants.faults(tx)
         paused = await tenants.paused(tx)
     found = [
-        Finding("cards", Grade.FAULT, f"{count} cards were not delivered: {error}.", _mend_slack(error), name)
-        for name, error, count in rows
+        Finding(
+            "cards", Grade.FAULT, f"{count} cards were not delivered to {channel}: {error}.", _mend_slack(error), name
+        )
+        for name, channel, error, count in rows
     ]
     found += [
-        Finding("cards", Grade.FAULT, f"Slack answers {fault.code}.", _mend_slack(fault.code), name)
+        Finding("cards", Grade.FAULT, _fault_text(fault), _mend_slack(fault.code), name)
         for name, fault in ailing.items()
     ]
     found += [
@@ -149,6 +151,10 @@ async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
         if rows or ailing
         else [*found, Finding("cards", Grade.OK, f"No card of {len(in_force.tenants())} tenants is stuck.")]
     )
+
+
+def _fault_text(fault: tenants.Fault) -> str:
+    return f"Slack answers {fault.code}{f' for channel {fault.channel}' if fault.channel else ''}."
 
 
 async def _not_ours(store: Store) -> list[Finding]:

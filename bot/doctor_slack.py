@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.person import groups_of_policy
-from bot.core.policy import TenantPolicy
+from bot.core.policy import TenantPolicy, channels_of
 from bot.doctor_finding import Finding, Grade
 from bot.errors import SlackError
 from bot.settings import Settings
@@ -88,7 +88,9 @@ async def examine(found: Mapping[str, SlackOffice], tenant: TenantPolicy) -> lis
     if office.skew_s > SKEW_S:
         what = f"This machine's clock and Slack's are {office.skew_s:.0f} s apart; signatures fail at five minutes."
         out.append(_finding(tenant, "warn", what, "Let NTP set this machine's clock."))
-    return out + await _channel(office.client, tenant) + await _groups(office.client, tenant)
+    for where in channels_of(tenant):
+        out += await _channel(office.client, tenant, where)
+    return out + await _groups(office.client, tenant)
 
 
 def _scopes(office: SlackOffice, tenant: TenantPolicy) -> list[Finding]:
@@ -103,8 +105,7 @@ def _scopes(office: SlackOffice, tenant: TenantPolicy) -> list[Finding]:
     return out or [_finding(tenant, "ok", "The token has every scope that is needed.")]
 
 
-async def _channel(client: AsyncWebClient, tenant: TenantPolicy) -> list[Finding]:
-    where = tenant.slack_channel
+async def _channel(client: AsyncWebClient, tenant: TenantPolicy, where: str) -> list[Finding]:
     try:
         channel = (await api.call(client.conversations_info(channel=where))).get("channel") or {}
     except SlackError as exc:

@@ -13,7 +13,8 @@ from tests.office import policy_text
 @pytest.fixture
 def explain(tmp_path):
     path = tmp_path / "policy.yaml"
-    path.write_text(policy_text("http://127.0.0.1:9", shows="[org]"))
+    more = '      "disable_*": {channel: C0USERS, after_unknown: hold, decisions: [approve, reject]}\n'
+    path.write_text(policy_text("http://127.0.0.1:9", shows="[org]", tools=more))
 
     def run(*arguments):
         told = ["policy", "explain", "--tenant", "demo", "--tool", "disable_user", "--file", str(path), *arguments]
@@ -44,3 +45,6 @@ def test_ids_are_explained(explain):
     assert result.exit_code == 0
     assert "approve  yes" in result.output
     assert "cards show, of what a run was started with: org" in result.output
+    assert "cards go to C0USERS" in result.output
+    assert "does not say what a call allows: approve, reject" in result.output
+    assert "are held back" in result.output

@@ -30,10 +30,10 @@ pytestmark = pytest.mark.asyncio
 def examined(tmp_path):
     """Examine an office after something was done to it; the policy's lines may be other ones."""
 
-    async def look(break_it=None, *, url=None, **changes):
+    async def look(break_it=None, *, url=None, tools="", **changes):
         database = f"sqlite+aiosqlite:///{tmp_path / 'placet.db'}"
         async with local_agent(tmp_path) as agent:
-            text = policy_text(url or agent.url)
+            text = policy_text(url or agent.url, tools=tools)
             async with open_office(database, agent, policy=text) as office:
                 if break_it:
                     break_it(office.world)
@@ -140,3 +140,14 @@ async def test_an_app_token_that_opens_no_socket_is_a_fault_and_a_slack_that_is_
     assert [one.area for one in grades(refused, Grade.FAULT)] == ["settings"]
     assert grades(unasked, Grade.FAULT) == []
     assert any("could not be asked" in one.what for one in grades(unasked, Grade.WARN))
+
+
+async def test_the_channel_of_a_tool_is_looked_at_as_the_tenant_s_is(examined):
+    def break_it(world):
+        channel = world.channels["C0APPROVALS"]
+        world.add(type(channel)("C0REFUNDS", "refunds", channel.team_id, frozenset({"U0ADA"})))
+
+    found = await examined(break_it, tools="      refund: {channel: C0REFUNDS}\n")
+
+    assert any(one.grade is Grade.FAULT and "not in channel C0REFUNDS" in one.what for one in found)
+    assert any(one.grade is Grade.OK and "Channel C0APPROVALS" in one.what for one in found)

@@ -22,7 +22,7 @@ from bot.core.digest import Place, call_digest
 from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
 from bot.core.outcome import call_results, is_only_one, tool_call_ids
-from bot.core.policy import TenantPolicy, tool_settings
+from bot.core.policy import TenantPolicy, card_channel, tool_settings
 from bot.core.review import IN_FLIGHT
 from bot.store import messages, reviews
 from bot.store.engine import Store, Tx
@@ -375,7 +375,7 @@ def requester_of(tenant: TenantPolicy, metadata: dict[str, Any]) -> str | None:
 
 async def want_messages(tx: Tx, tenant: TenantPolicy, review: Review) -> None:
     """Ask for the review's messages: one card; or a root, with a card for each of up to eight calls in its thread."""
-    channel = tenant.slack_channel
+    channel = card_channel(tenant, (action.tool for action in review.actions))
     if len(review.actions) == 1:
         await messages.want_message(tx, review, channel=channel, position=0)
         return

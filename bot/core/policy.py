@@ -30,7 +30,7 @@ from bot.core.policy_model import (
 from bot.core.policy_offer import offered_on_call, offered_to_channel, who_could
 from bot.core.policy_plan import Change, Kind, plan
 from bot.core.policy_rules import judge, may, may_operate
-from bot.core.policy_settings import tool_settings
+from bot.core.policy_settings import card_channel, channels_of, tool_settings
 
 __all__ = [
     "DECISIONS",
@@ -51,6 +51,8 @@ __all__ = [
     "ToolSettings",
     "Verdict",
     "Why",
+    "card_channel",
+    "channels_of",
     "check",
     "explain",
     "judge",

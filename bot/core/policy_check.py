@@ -15,6 +15,7 @@ from bot.core.policy_check_tools import tool_findings
 from bot.core.policy_conflicts import server
 from bot.core.policy_finding import Finding, note, warning
 from bot.core.policy_model import SECOND, Policy, TenantPolicy
+from bot.core.policy_settings import channels_of
 from bot.core.secret_shapes import may_name_secret
 
 Members = Mapping[str, Collection[str]]
@@ -42,11 +43,10 @@ def mentioned_ids(tenant: TenantPolicy) -> dict[str, tuple[str, ...]]:
     foreign = {user for _, user in tenant.outsiders}
     users = [rule.user for rule in tenant.reviewers if rule.user and rule.user not in foreign]
     groups = [rule.group for rule in tenant.reviewers if rule.group]
-    channels = [tenant.slack_channel, *(each.channel for each in tenant.tools.values() if each.channel)]
     return {
         "users": _distinct([*users, *tenant.guests, *(each for each in mentioned if each[0] != "S")]),
         "groups": _distinct([*groups, *(each for each in mentioned if each[0] == "S")]),
-        "channels": _distinct(channels),
+        "channels": channels_of(tenant),
     }
 
 

@@ -7,6 +7,7 @@ not know about people.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -25,6 +26,18 @@ def tool_settings(tenant: TenantPolicy, tool: str) -> EffectiveSettings:
     if found["decide_within_ms"] == NEVER:
         found["decide_within_ms"] = None
     return EffectiveSettings(**found)
+
+
+def card_channel(tenant: TenantPolicy, tools: Iterable[str]) -> str:
+    """Where the messages of one review belong: the channel of its tools, the tenant's where they name different ones."""
+    named = {tool_settings(tenant, tool).channel for tool in tools}
+    return named.pop() if len(named) == 1 else tenant.slack_channel
+
+
+def channels_of(tenant: TenantPolicy) -> tuple[str, ...]:
+    """Every channel that the tenant's messages may go to, its own first."""
+    named = (settings.channel for settings in tenant.tools.values() if settings.channel)
+    return tuple(dict.fromkeys((tenant.slack_channel, *named)))
 
 
 def explicit(settings: ToolSettings) -> dict[str, Any]:

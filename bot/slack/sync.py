@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from blocks.models import Rendered
-from bot.core.policy import TenantPolicy
+from bot.core.policy import TenantPolicy, card_channel, channels_of
 from bot.errors import InstallationRevoked, MessageGone, RateLimited, SlackError, SlackUnavailable
 from bot.policies import Policies
 from bot.slack import api
@@ -36,9 +36,11 @@ log = structlog.get_logger("placet")
 LEASE_MS = 30_000
 FAR_MS = 60_000
 # Slack will never take the message as it is, whoever tries: the tenant's set-up or our blocks are at fault.
-SETUP = frozenset(
-    {"not_in_channel", "channel_not_found", "is_archived", "is_inactive", "no_permission", "missing_scope"}
-    | {"messages_tab_disabled", "ekm_access_denied", "team_access_not_granted", "app_access_restricted", "no_token"}
+CHANNEL_SETUP = frozenset({"not_in_channel", "channel_not_found", "is_archived", "is_inactive"})
+SETUP = (
+    CHANNEL_SETUP
+    | {"no_permission", "missing_scope", "messages_tab_disabled", "ekm_access_denied"}
+    | {"team_access_not_granted", "app_access_restricted", "no_token"}
 )
 NO_THREAD = "cannot_reply_to_message"
 COPIES_MS = 60_000  # how long after a post in doubt its history is looked at once more
@@ -108,6 +110,11 @@ class MessageSync:
         if wait is not None:
             await self._later(message, wait, "")
             return
+        if message.ts is None and parent is not None:
+            message = replace(message, channel=parent.channel)
+        elif message.state == "new":
+            # Where the policy says now: a channel that was given up may be why nothing was delivered.
+            message = replace(message, channel=card_channel(tenant, (action.tool for action in review.actions)))
         await self._write(message, draw(review, Stage(tenant, now, None, paused), message), tenant, parent)
 
     async def _write(self, message: Message, draft: Draft, tenant: TenantPolicy, parent: Message | None) -> None:
@@ -140,26 +147,22 @@ class MessageSync:
             await self._posted(message, draft, message.channel, found[0], fresh=False, alone=len(found) == 1)
             return
         await self.known(tenant)
-        # Where the policy says now: a channel that was given up may be why nothing was delivered.
-        channel = parent.channel if parent else message.channel if doubtful else tenant.slack_channel
         async with self.store.begin() as tx:
-            if not await messages.posting(tx, message, channel=channel):
+            if not await messages.posting(tx, message):
                 return
             await showings.insert_showing(tx, draft.showing)
-        written, answer = await self._said(client, message, draft, channel=channel, thread=thread)
+        written, answer = await self._said(client, message, draft, thread)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise SlackUnavailable("Slack took the message and did not say where it is", code="no_ts")
-        await self._posted(message, written, str(answer.get("channel") or channel), ts, fresh=True)
+        await self._posted(message, written, str(answer.get("channel") or message.channel), ts, fresh=True)
 
-    async def _said(
-        self, client: AsyncWebClient, message: Message, draft: Draft, *, channel: str, thread: str | None
-    ) -> Written:
+    async def _said(self, client: AsyncWebClient, message: Message, draft: Draft, thread: str | None) -> Written:
         """Post; a plain no of Slack's leaves nothing to look for."""
         more: dict[str, Any] = {"metadata": mark(message.id), "unfurl_links": False, "unfurl_media": False}
 
         async def post(content: dict[str, Any]) -> dict[str, Any]:
-            request = client.chat_postMessage(channel=channel, thread_ts=thread, **more, **content)
+            request = client.chat_postMessage(channel=message.channel, thread_ts=thread, **more, **content)
             return await api.counted("chat.postMessage", request)
 
         try:
@@ -204,7 +207,7 @@ class MessageSync:
             tenant = in_force.tenant(message.tenant)
             if review is not None and tenant is not None and review.delivered_at is None:
                 await reviews.set_delivered(tx, review.id, decide_within_ms=decide_within(review, tenant))
-            await _recovered(tx, message.tenant)
+            await self._recovered(tx, message)
 
     # -- messages that are there
 
@@ -226,7 +229,7 @@ class MessageSync:
             await messages.shown(
                 tx, message, version=message.wanted, showing_id=written.showing.id, content_key=written.content_key
             )
-            await _recovered(tx, message.tenant)
+            await self._recovered(tx, message)
             await reply_once(tx, await reviews.load_review(tx, message.review_id), message)
 
     async def _alone(self, client: AsyncWebClient, message: Message, thread: str | None) -> None:
@@ -256,13 +259,29 @@ class MessageSync:
                 await messages.gone(tx, message, repost=review is not None)
                 return
             if isinstance(fault, InstallationRevoked) or _is_setup(fault.code):
-                await tenants.set_fault(tx, tenant.name, code=fault.code, text=str(fault))
+                channel = message.channel if _is_channel_fault(fault.code) else None
+                await tenants.set_fault(tx, tenant.name, code=fault.code, text=str(fault), channel=channel)
             if fault.code == NO_THREAD and message.parent_id is not None:
                 await messages.doubt(tx, message.parent_id)
             at = tx.now + _delay_ms(message, fault)
             if isinstance(fault, RateLimited):
                 self.pauses.begin(tenant.slack_team, _method(message), at + 1)
             await messages.retry_later(tx, message, at=at, error=fault.code)
+
+    async def _recovered(self, tx: Tx, message: Message) -> None:
+        """Slack took a message: the tenant's fault there is over, and what waited for that goes out now.
+
+        A fault of one channel is not over because another channel works, unless the policy no longer names it.
+        """
+        fault = (await tenants.faults(tx)).get(message.tenant)
+        if fault is None or not (_is_setup(fault.code) or fault.code in api.REVOKED | {"no_token"}):
+            return
+        if fault.channel not in (None, message.channel):
+            tenant = (await self.policies.in_force(tx)).tenant(message.tenant)
+            if tenant is not None and fault.channel in channels_of(tenant):
+                return
+        await tenants.clear_fault(tx, message.tenant, code=fault.code)
+        await messages.hurry(tx, message.tenant)
 
     async def _later(self, message: Message, at: int, error: str) -> None:
         async with self.store.begin() as tx:
@@ -274,16 +293,11 @@ def _method(message: Message) -> str:
 
 
 def _is_setup(code: str) -> bool:
-    return code in SETUP or code.startswith("restricted_action")
+    return code in SETUP or _is_channel_fault(code)
 
 
-async def _recovered(tx: Tx, tenant: str) -> None:
-    """Slack took a message: whatever ailed the tenant there is over, and what waited for that goes out now."""
-    fault = (await tenants.faults(tx)).get(tenant)
-    if fault is None or not (_is_setup(fault.code) or fault.code in api.REVOKED | {"no_token"}):
-        return
-    await tenants.clear_fault(tx, tenant, code=fault.code)
-    await messages.hurry(tx, tenant)
+def _is_channel_fault(code: str) -> bool:
+    return code in CHANNEL_SETUP or code.startswith("restricted_action")
 
 
 def _delay_ms(message: Message, fault: SlackError) -> int:

@@ -144,13 +144,13 @@ async def _change(tx: Tx, message: Message, **changes: Any) -> bool:
     return (await tx.conn.execute(update(messages).where(here).values(**changes))).rowcount == 1
 
 
-async def posting(tx: Tx, message: Message, *, channel: str | None = None) -> bool:
-    """Note that a post is about to leave; commit this before calling Slack. False: the lease is lost, do not post.
+async def posting(tx: Tx, message: Message) -> bool:
+    """Note that a post is about to leave for `message.channel`; commit this before calling Slack. False: the lease is lost.
 
     A post whose outcome is unknown keeps the time of the first: whatever it left is looked for from there.
     """
     since = tx.now if message.posting_since is None else message.posting_since
-    return await _change(tx, message, state="posting", posting_since=since, channel=channel or message.channel)
+    return await _change(tx, message, state="posting", posting_since=since, channel=message.channel)
 
 
 async def not_posted(tx: Tx, message: Message) -> bool:

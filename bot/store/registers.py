@@ -79,7 +79,7 @@ tenants = Table(
     *key("name"),
     *texts("paused_by", null=True),
     *times("paused_at", null=True),
-    *texts("fault_code", null=True),
+    *texts("fault_code fault_channel", null=True),
     *literals("fault_text", null=True),
     *times("fault_at", null=True),
 )

@@ -20,7 +20,16 @@ from bot.store import audit
 from bot.store.approvals import load_approvals
 from bot.store.engine import Tx
 from bot.store.rows import DECISION, action_of, action_row, decision_of, review_of, review_row
-from bot.store.tables import EXPIRABLE, LIVE_REVIEW, actions, approvals, decisions, dispatches, reviews
+from bot.store.tables import (
+    EXPIRABLE,
+    LIVE_REVIEW,
+    UNKNOWN_REVIEW,
+    actions,
+    approvals,
+    decisions,
+    dispatches,
+    reviews,
+)
 from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
 from bot.store.writing import insert_once
 
@@ -202,6 +211,11 @@ async def _held(tx: Tx, where: ColumnElement[bool]) -> list[Held]:
 async def live_reviews(tx: Tx, *, tenant: str) -> list[Review]:
     """What is not settled yet in one tenant, oldest first."""
     return await _load(tx, text(LIVE_REVIEW), reviews.c.tenant == tenant)
+
+
+async def unknown_reviews(tx: Tx, *, tenant: str) -> list[Review]:
+    """What was sent in one tenant and nobody can tell what became of, oldest first."""
+    return await _load(tx, text(UNKNOWN_REVIEW), reviews.c.tenant == tenant)
 
 
 async def list_pending(tx: Tx, *, tenant: str | None = None, limit: int) -> list[Review]:

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import not_, update
+from sqlalchemy import not_, text, update
 
 from bot.core.model import Outcome, Review, ReviewState
 from bot.store import audit
 from bot.store.decisions import record_approvals, void_decisions
 from bot.store.engine import Tx
 from bot.store.reviews import make_move, reopen, store_outcomes
-from bot.store.tables import actions, dispatches
+from bot.store.tables import DUE_REVIEW, actions, dispatches, reviews
 from bot.store.transitions import Move
 
 
@@ -39,6 +39,7 @@ async def settle(tx: Tx, review: Review, made: Settlement) -> Review | None:
     settled = await make_move(tx, review, Move(made.to, made.why, made.actor, content))
     if settled is None:
         return None
+    await _release_held_back(tx, review.tenant)
     if made.to is ReviewState.DECIDED:
         await tx.conn.execute(update(actions).where(actions.c.review_id == review.id).values(outcome=None))
     await store_outcomes(tx, review.id, made.outcomes)
@@ -46,6 +47,13 @@ async def settle(tx: Tx, review: Review, made: Settlement) -> Review | None:
     again = {"alarm": None, "alarmed_at": None} if made.to is ReviewState.DECIDED else {}
     await _dispatch(tx, review.id, outcome=made.to.value, why=made.why, **again)
     return settled
+
+
+async def _release_held_back(tx: Tx, tenant: str) -> None:
+    """What the policy held back while this was unknown is looked at again at once."""
+    waiting = (reviews.c.tenant == tenant) & text(DUE_REVIEW) & (reviews.c.why == "after_unknown")
+    await tx.conn.execute(update(reviews).where(waiting).values(next_try_at=tx.now))
+    tx.wakes.add("dispatch")
 
 
 async def open_held(tx: Tx, review: Review, *, decide_within_ms: int | None, actor: str) -> Review | None:

@@ -38,6 +38,7 @@ class Fault:
     code: str
     text: str
     at: int
+    channel: str | None = None  # the one channel that it is about
 
 
 async def pause(tx: Tx, tenant: str, *, by: str) -> bool:
@@ -81,20 +82,22 @@ async def is_paused(tx: Tx, tenant: str) -> bool:
     return await tx.conn.scalar(select(tenants.c.name).where(here).limit(1)) is not None
 
 
-async def set_fault(tx: Tx, tenant: str, *, code: str, text: str = "") -> bool:
+async def set_fault(tx: Tx, tenant: str, *, code: str, text: str = "", channel: str | None = None) -> bool:
     """Mark what ails a tenant; True if it is news: it ailed from nothing, or from something else."""
-    changes = {"fault_code": code, "fault_text": text, "fault_at": tx.now}
+    changes = {"fault_code": code, "fault_text": text, "fault_at": tx.now, "fault_channel": channel}
     new = or_(tenants.c.fault_code.is_(None), tenants.c.fault_code != code)
     if not await _change(tx, tenant, new, changes):
         return False
-    await audit.record(tx, tenant=tenant, kind="tenant.fault", content={"code": code})
+    await audit.record(
+        tx, tenant=tenant, kind="tenant.fault", content={"code": code} | ({"channel": channel} if channel else {})
+    )
     return True
 
 
 async def clear_fault(tx: Tx, tenant: str, *, code: str | None = None) -> bool:
     """The fault is over; with `code`, only that one."""
     ailing = tenants.c.fault_code.is_not(None) if code is None else tenants.c.fault_code == code
-    cleared = {"fault_code": None, "fault_text": None, "fault_at": None}
+    cleared = {"fault_code": None, "fault_text": None, "fault_at": None, "fault_channel": None}
     if not await _change(tx, tenant, ailing, cleared):
         return False
     await audit.record(tx, tenant=tenant, kind="tenant.recovered", content={"code": code})
@@ -103,9 +106,11 @@ async def clear_fault(tx: Tx, tenant: str, *, code: str | None = None) -> bool:
 
 async def faults(tx: Tx) -> Mapping[str, Fault]:
     """What ails which tenant now."""
-    columns = select(tenants.c.name, tenants.c.fault_code, tenants.c.fault_text, tenants.c.fault_at)
+    columns = select(
+        tenants.c.name, tenants.c.fault_code, tenants.c.fault_text, tenants.c.fault_at, tenants.c.fault_channel
+    )
     found = await tx.conn.execute(columns.where(tenants.c.fault_code.is_not(None)))
-    return {row.name: Fault(row.fault_code, row.fault_text or "", row.fault_at) for row in found}
+    return {row.name: Fault(row.fault_code, row.fault_text or "", row.fault_at, row.fault_channel) for row in found}
 
 
 async def _change(tx: Tx, tenant: str, condition: Any, changes: Mapping[str, Any]) -> bool:

@@ -13,9 +13,10 @@ import structlog
 
 from blocks import alarms as said
 from bot.core.judge import Verdict
+from bot.core.policy import card_channel
 from bot.metrics import ALARMS
 from bot.policies import InForce
-from bot.store import dispatches, messages, notices
+from bot.store import dispatches, messages, notices, reviews
 from bot.store.claims import Claim
 from bot.store.engine import Tx
 from bot.store.threads import Unreadable, count_told, note_told
@@ -56,12 +57,17 @@ async def raise_once(tx: Tx, claim: Claim, alarm: Alarm, in_force: InForce) -> b
 async def _tell(tx: Tx, claim: Claim, alarm: Alarm, in_force: InForce) -> None:
     tenant = in_force.tenant(claim.tenant)
     cards = await messages.messages_of(tx, claim.review_id)
-    channel = cards[0].channel if cards else tenant.slack_channel if tenant else None
-    if channel is None:
+    posted = cards[0] if cards and cards[0].ts else None
+    if posted is not None:
+        channel = posted.channel
+    elif tenant is not None:
+        review = await reviews.load_review(tx, claim.review_id)
+        channel = card_channel(tenant, (action.tool for action in review.actions) if review else ())
+    else:
         return
     text = said.alarm_text(alarm.kind, review=claim.review_id, runs=alarm.runs)
     key = f"{alarm.kind}:{claim.review_id}:{claim.attempt}"
-    thread = cards[0].ts if cards else None
+    thread = posted.ts if posted else None
     await notices.add_notice(tx, tenant=claim.tenant, channel=channel, user=None, thread_ts=thread, text=text, key=key)
     direct = said.operator_text(text, review=claim.review_id, tenant=claim.tenant, channel=channel)
     for user in in_force.policy.operators if in_force.policy else ():

@@ -21,7 +21,18 @@ from bot.store.dispatches import Claim
 from bot.store.engine import Tx
 from bot.work.attempt import Attempt, Bench, LeaseLost
 from bot.work.loops import Tasks
-from bot.work.recheck import End, Holds, Rechecked, Sources, Void, Wait, moved, recheck
+from bot.work.recheck import (
+    AFTER_UNKNOWN_MS,
+    End,
+    Holds,
+    Rechecked,
+    Sources,
+    Void,
+    Wait,
+    held_back,
+    moved,
+    recheck,
+)
 
 log = structlog.get_logger("placet")
 AT_ONCE = 16
@@ -94,6 +105,9 @@ class Dispatcher:
         if not isinstance(result, Holds):
             await self._put_back(claim, review, result)
             return
+        if await self._held_back(result.review, result.tenant):
+            await self._put_back(claim, review, Wait("after_unknown", AFTER_UNKNOWN_MS))
+            return
         try:
             attempt = Attempt(self.bench, claim, result.review, result.tenant)
         except AgentUnreachable as exc:
@@ -101,6 +115,13 @@ class Dispatcher:
             await self._put_back(claim, review, Wait("agent_unreachable"))
             return
         await attempt.start(result.answer)
+
+    async def _held_back(self, review: Review, tenant: TenantPolicy) -> bool:
+        if all(settings.after_unknown != "hold" for settings in tenant.tools.values()):
+            return False
+        async with self.bench.store.read() as tx:
+            unknown = await reviews.unknown_reviews(tx, tenant=tenant.name)
+        return held_back(review, unknown, tenant)
 
     async def _resume(self, claim: Claim, review: Review, tenant: TenantPolicy) -> None:
         """Carry on what another worker began: its answer may have left."""

@@ -6,13 +6,13 @@ to decide passes meanwhile, the review expires. This module must not send anythi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.access.authority import SAME, Same, Standing, authority_for
 from bot.access.context import FRESH_MS
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
-from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Who
+from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
 from bot.core.policy import Person, TenantPolicy, tool_settings
 from bot.core.policy_match import matches
 from bot.core.quorum import RUNS_THE_TOOL, stand_behind
@@ -22,6 +22,8 @@ from bot.slack.people import CannotTell
 from bot.store.reviews import Held
 
 WAIT_MS = 5_000
+# Whoever settles what is unknown wakes what waits for that; this is for a policy that no longer asks to hold.
+AFTER_UNKNOWN_MS = 60_000
 
 # (tenant, person, not older than) -> what Slack says now; raises `CannotTell`.
 Confirm = Callable[[TenantPolicy, Who, int], Awaitable[Person]]
@@ -102,6 +104,28 @@ async def recheck(review: Review, in_force: InForce, sources: Sources, *, expire
     if refuted:
         return Void(refuted, "voided_authority")
     return _answer(review, tenant)
+
+
+def held_back(review: Review, unknown: Sequence[Review], tenant: TenantPolicy) -> bool:
+    """Whether the policy holds back what this review runs, until what became of another call is known.
+
+    A tool that says `after_unknown: hold` holds its own calls, wherever they were asked, and everything on the thread
+    where one of its calls has an unknown outcome. What runs nothing, a rejection or an answer, goes out.
+    """
+    running = {action.tool for action in review.actions if _runs(action)}
+    return bool(running) and any(
+        other.id != review.id
+        and action.outcome in (None, Outcome.UNKNOWN)
+        and _runs(action)
+        and tool_settings(tenant, action.tool).after_unknown == "hold"
+        and (action.tool in running or _same_thread(review, other))
+        for other in unknown
+        for action in other.actions
+    )
+
+
+def _same_thread(one: Review, other: Review) -> bool:
+    return (one.target.url, one.thread_id) == (other.target.url, other.thread_id)
 
 
 def _since(floor: int, confirm: Confirm) -> Confirm:
