@@ -91,7 +91,7 @@ async def test_b14_stop_after_a_restore_everything_stays_paused_while_a_thread_c
         thread = await office.propose("one")
         await opened(office, thread)
         good = policy_text(office.agent.url, kind=office.agent.kind)
-        await office.apply_policy(good.replace("agent_platform}", "agent_platform, api_key_env: PLACET_AGENT_KEY_X}"))
+        await office.apply_policy(good.replace("agent_platform,", "agent_platform, api_key_env: PLACET_AGENT_KEY_X,"))
 
         told = await ask(office, "restore")
         async with office.stores[0].read() as tx:
