@@ -248,6 +248,11 @@ def confirm_lines(call: CallView, arguments: Arguments, offered: tuple[str, ...]
     return [words.CONFIRM_IN_WINDOW.format(text=escape_mrkdwn(confirm_text(call, arguments, words.CONFIRM_WINDOW)))]
 
 
+def edit_lines(call: CallView) -> list[str]:
+    """What to know of an edit of this call's arguments, where it is typed and where it is approved."""
+    return [words.EDIT_UNCHECKED] if call.unchecked else []
+
+
 def _confirm(call: CallView, arguments: Arguments) -> Json:
     return {
         "title": kit.plain(words.CONFIRM_TITLE),

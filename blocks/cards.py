@@ -93,7 +93,8 @@ def _back(call: CallView) -> list[Json]:
 def _settled(call: CallView, sight: _Sight) -> Rendered:
     blocks = [kit.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
     notes = said.warnings(call, sight.arguments) + _cut_note(sight)
-    blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + _words_of_others(call)
+    blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + rows.policy_line(call)
+    blocks += _words_of_others(call)
     blocks += kit.context(notes + _people(call))
     result = [kit.button(words.OPEN_RESULT, ids.RESULT, call.showing)] if call.has_result else []
     blocks += kit.actions(result, "result") + operator_menu(call.operate, call.showing)

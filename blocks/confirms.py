@@ -51,6 +51,7 @@ def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in
     lines = [
         *said.warnings(call, arguments),
         *said.confirm_lines(call, arguments),
+        *said.edit_lines(call),
         exactly,
         *([reasons.KEPT_UNTIL_SENT] if in_batch and complete else []),
     ]

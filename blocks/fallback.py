@@ -27,7 +27,9 @@ def card_text(call: CallView, parsed: Parsed, arguments: Arguments) -> tuple[str
     template = words.FALLBACK_EDITED if said.is_edited(call) else words.FALLBACK_ARGUMENTS
     template = words.FALLBACK_QUESTION if said.is_question(call) else template
     lines.append(template.format(arguments=read_out))
-    return cut_marked("\n".join([*lines, *note, *said.notice_lines(call)]), limits.FALLBACK), whole and tool_whole
+    missing = [f"{words.POLICY_LINE}:\n{escape_mrkdwn(call.policy_line)}"] if call.policy_line else []
+    text = "\n".join([*lines, *note, *missing, *said.notice_lines(call)])
+    return cut_marked(text, limits.FALLBACK), whole and tool_whole
 
 
 def root_text(root: RootView, title: str, progress: str) -> str:

@@ -50,7 +50,7 @@ def edit_modal(
         view = _modal(call, words.TITLE_EDIT, blocks, callback_id, close=words.CLOSE)
         return RenderedView(view, (Offer(call.position, (), complete=False),))
     inputs = field_inputs(call, draft, fields) if typed else forms.edit_inputs(call, draft)
-    note = kit.context([*said.warnings(call, _arguments(call)), words.EDIT_LOST])
+    note = kit.context([*said.warnings(call, _arguments(call)), *said.edit_lines(call), words.EDIT_LOST])
     blocks = [*top, *inputs, *note, *_other_form(call, typed=typed, possible=why is None if typed else bool(fields))]
     view = _modal(call, words.TITLE_EDIT, blocks, callback_id, submit=words.SUBMIT_EDIT, close=words.CANCEL)
     return RenderedView(view, (Offer(call.position, ("edit",), complete=True),))

@@ -68,6 +68,8 @@ class CallView:
     may see what the policy hides. ``has_result``: there is a result to open in private. ``mention``: ids of people and
     user groups whom the policy wants told. ``operate``: what an operator may have done with it (`ids.OPERATIONS`).
     ``started_with``: what the policy shows of the run's context, by name; ``None`` where the run had no such value.
+    ``policy_line``: the YAML that is missing in the policy for this call to be decided, printable ASCII. ``unchecked``: nobody
+    can check an edit of its arguments before the tool gets them.
     """
 
     showing: str
@@ -101,6 +103,8 @@ class CallView:
     mention: tuple[str, ...] = ()
     operate: tuple[str, ...] = ()
     started_with: tuple[tuple[str, str | None], ...] = ()
+    policy_line: str = ""
+    unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,13 @@ def started(call: CallView) -> list[Json]:
     return [kit.rich([kit.lines([kit.words(words.STARTED_WITH, bold=True)]), kit.box(text)])] if text else []
 
 
+def policy_line(call: CallView) -> list[Json]:
+    """What is missing in the policy, to be copied; nothing where nothing is."""
+    if not call.policy_line:
+        return []
+    return [kit.rich([kit.lines([kit.words(words.POLICY_LINE, bold=True)]), kit.box(call.policy_line)])]
+
+
 def tool_name(tool: str) -> list[Json]:
     """A tool's name in a list of calls, short, with a mark where it was cut; a question has none."""
     if not tool:

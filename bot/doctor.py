@@ -15,8 +15,10 @@ from sqlalchemy import func, select
 from bot import doctor_agent, doctor_slack
 from bot.access.untraced import ELSEWHERE
 from bot.agent.pool import Agents
+from bot.core.interrupt import DECISIONS_UNKNOWN
+from bot.core.model import ReviewState
 from bot.core.policy import Finding as PolicyFinding
-from bot.core.policy import TenantPolicy, check
+from bot.core.policy import TenantPolicy, check, decisions_line
 from bot.doctor_finding import Finding, Grade
 from bot.errors import ConfigurationError, StoreError
 from bot.policies import InForce, Policies
@@ -26,7 +28,7 @@ from bot.store import audit, tenants, threads
 from bot.store.engine import Store
 from bot.store.opening import open_store
 from bot.store.registers import audit_events
-from bot.store.tables import messages
+from bot.store.tables import actions, messages, reviews
 
 LEAST_KEY = 32
 LEAST_INTAKE = 24
@@ -100,6 +102,7 @@ async def _stored(settings: Settings, store: Store) -> list[Finding]:
     found += [_of_policy(one) for one in check(in_force.policy)]
     found += await _undelivered(store, in_force)
     found += await _unreadable(store, in_force)
+    found += await _undecidable(store, in_force)
     slack = await doctor_slack.offices(settings)
     agents = Agents(settings.secret)
     try:
@@ -168,6 +171,24 @@ async def _not_ours(store: Store) -> list[Finding]:
     what = f"{count} times in the last day somebody pressed a card or window that this database never drew."
     mend = "If two deployments share one Slack app, each takes the other's presses: give each an app of its own."
     return [Finding("cards", Grade.WARN, what, mend)]
+
+
+async def _undecidable(store: Store, in_force: InForce) -> list[Finding]:
+    """Tools whose calls wait and cannot be decided, since neither the agent server nor the policy says what they allow."""
+    waits = (reviews.c.state == ReviewState.OPEN.value) & (actions.c.problem == DECISIONS_UNKNOWN)
+    columns = select(reviews.c.tenant, actions.c.tool, func.count()).join_from(reviews, actions).where(waits)
+    async with store.read() as tx:
+        rows = (await tx.conn.execute(columns.group_by(reviews.c.tenant, actions.c.tool))).all()
+    found = []
+    for name, tool, count in rows:
+        tenant = in_force.tenant(name)
+        if tenant is not None:
+            missing = decisions_line(tenant, tool)
+            what = f"{count} open calls of {ascii(tool)[1:-1]} cannot be decided: nobody says what they allow."
+            where = ".".join(missing.under)
+            mend = f"Add `{missing.line}` under {where}, with exactly the decisions that the agent allows."
+            found.append(Finding("policy", Grade.WARN, what, mend, name))
+    return found
 
 
 async def _unreadable(store: Store, in_force: InForce) -> list[Finding]:

@@ -142,6 +142,27 @@ async def test_an_app_token_that_opens_no_socket_is_a_fault_and_a_slack_that_is_
     assert any("could not be asked" in one.what for one in grades(unasked, Grade.WARN))
 
 
+async def test_tools_whose_calls_nobody_says_how_to_decide_are_listed_with_the_line_to_add(tmp_path):
+    database = f"sqlite+aiosqlite:///{tmp_path / 'placet.db'}"
+    async with local_agent(tmp_path, kind="aegra") as agent:
+        policy = policy_text(agent.url, kind="aegra")
+        async with open_office(database, agent, policy=policy) as office:
+            thread = await office.propose("per-call")
+            await office.until(lambda: waits(office, thread), "two reviews")
+            found = await examine(replace(office.settings, database_url=database))
+
+    told = {one.mend for one in found if "cannot be decided" in one.what}
+    lines = {
+        "`execute_sql: {decisions: [approve, reject]}` under tenants.demo.tools",
+        "`decisions: [approve, reject]` under tenants.demo.tools.disable_user",
+    }
+    assert told == {f"Add {line}, with exactly the decisions that the agent allows." for line in lines}
+
+
+async def waits(office, thread):
+    return len(await office.reviews(thread)) == 2
+
+
 async def test_the_channel_of_a_tool_is_looked_at_as_the_tenant_s_is(examined):
     def break_it(world):
         channel = world.channels["C0APPROVALS"]

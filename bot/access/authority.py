@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.decide import Authority, Permission, Refusal
+from bot.core.edit_schema import argument_fault
 from bot.core.lossless import parse_kept
 from bot.core.model import Action, DecisionType, Review, Who
 from bot.core.policy import Call, Person, Requester, TenantPolicy, judge, person_key, tool_settings
@@ -52,8 +53,13 @@ def authority_for(review: Review, standing: Standing, requester_now: str | Same 
     def ask(action: Action, decision: DecisionType, final_args: str | None) -> Permission:
         call = call_of(review, action, final_args, now)
         verdict = judge(standing.tenant, call, person=standing.person, decision=decision.value)
-        refusal = None if verdict.allowed else Refusal(verdict.why.value)
-        quorum = tool_settings(standing.tenant, action.tool).approvals
-        return Permission(verdict.allowed, refusal, verdict.rule or "", standing.policy_version, quorum)
+        settings = tool_settings(standing.tenant, action.tool)
+        rest = (verdict.rule or "", standing.policy_version, settings.approvals)
+        if not verdict.allowed:
+            return Permission(False, Refusal(verdict.why.value), *rest)
+        fault = argument_fault(final_args, settings.schema) if final_args is not None and settings.schema else None
+        if fault is not None:
+            return Permission(False, Refusal.INVALID_EDIT, *rest, problem=fault.sentence)
+        return Permission(True, None, *rest)
 
     return ask

@@ -19,7 +19,7 @@ from bot.agent.surroundings import Loss, Started, SurroundingsLost
 from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.core.absence import far_enough
 from bot.core.digest import Place, call_digest
-from bot.core.interrupt import ParsedInterrupt, ProposedCall, parse_pending
+from bot.core.interrupt import ParsedInterrupt, ProposedCall, is_silent, parse_pending
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
 from bot.core.outcome import call_results, is_only_one, tool_call_ids
 from bot.core.policy import TenantPolicy, card_channel, tool_settings
@@ -75,16 +75,17 @@ async def record_sighting(
         mine = await _left_to_sync(tx, tenant, seen.target, seen.row.thread_id)
         missing = await _note_missing(tx, tenant, mine, parsed, began=seen.began)
         closed = await _supersede(tx, missing.replaced, seen.state)
+        reread = await _close_reread(tx, mine, parsed, began=seen.began)
         renamed = await _rename_requesters(tx, tenant, mine, seen)
         broken, again = await _break_errored(tx, mine, seen, settled=settled)
         asked = [one for one in parsed if one.interrupt_id not in missing.held] if started is not None else []
         opened, later = await _open_new(
             tx, tenant, asked, seen, started, policy_version=policy_version, settled=settled
         )
-        again = again or later or _may_be_asked_again(mine, parsed)
+        again = again or later or reread > 0 or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
-    return Synced(len(opened), closed + broken + renamed, again, missing.waits, missing.gone)
+    return Synced(len(opened), closed + reread + broken + renamed, again, missing.waits, missing.gone)
 
 
 async def record_absence(store: Store, tenant: TenantPolicy, target: Target, thread_id: str, *, began: int) -> Synced:
@@ -190,6 +191,28 @@ async def _supersede(tx: Tx, gone: Sequence[Review], state: ThreadState | None) 
         closed += moved is not None
         if moved is not None and review.id in tried and state is not None:
             await _tell_what_ran(tx, moved, state)
+    return closed
+
+
+async def _close_reread(tx: Tx, known: Sequence[Review], parsed: Sequence[ParsedInterrupt], *, began: int) -> int:
+    """Close what is asked otherwise under the policy of this reading: it is opened anew, with what the call now allows.
+
+    That happens only where the policy alone says what is allowed. A decision that is still allowed stands.
+    """
+    fresh = {(one.interrupt_id, one.content_hash): one for one in parsed}
+    closed = 0
+    for review in known:
+        one = fresh.get((review.interrupt_id, review.content_hash))
+        if one is None or not is_silent(review) or review.opened_at >= began:
+            continue
+        (call,), (action,) = one.calls, review.actions
+        if review.state in (ReviewState.OPEN, ReviewState.HELD):
+            other = (call.allowed, call.problem) != (action.allowed, action.problem)
+        else:
+            made = action.decision if review.state is ReviewState.DECIDED else None
+            other = made is not None and made.type not in call.allowed
+        if other:
+            closed += await reviews.move(tx, review, ReviewState.SUPERSEDED, why="allowed_changed") is not None
     return closed
 
 

@@ -75,6 +75,7 @@ class Permission:
     rule: str = ""
     policy_version: int = 0
     quorum: int = 1  # how many people must approve this call before it is decided
+    problem: str = ""  # what is wrong with the final arguments, where that is why
 
 
 # (action, decision, final arguments or None) -> permission, for the person who pressed.
@@ -217,7 +218,8 @@ def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> 
         return final
     permission = authority(action, final.type, final.final_args)
     if not permission.allowed:
-        return Refused(permission.refusal or Refusal.NOT_A_REVIEWER, action.position, {"type": final.type.value})
+        facts = {"type": final.type.value} | ({"problem": permission.problem} if permission.problem else {})
+        return Refused(permission.refusal or Refusal.NOT_A_REVIEWER, action.position, facts)
     made = _decision(review, action, replace(press, showing=seen), final, permission)
     taken = count(action, made, needed=permission.quorum)
     return taken or Refused(Refusal.ALREADY_APPROVED, action.position)

@@ -6,6 +6,7 @@ hints for a form; what they do not say, or say in a way that cannot be followed,
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from bot.core.lossless import JsonProblem, parse
-from bot.core.response_schema import plain, resolve
+from bot.core.response_schema import plain, resolve, validator
 
 DEPTH = 8
 MOST_CHOICES = 50
@@ -66,6 +67,51 @@ def value_refusal(rule: Property, value: Any) -> str | None:
     except (Unresolvable, schema_errors.SchemaError, re.error, ArithmeticError, ValueError, RecursionError, TypeError):
         return None  # the server will judge
     return _said(faults[0]) if faults else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentFault:
+    """What the policy's schema does not take: a sentence, and the argument that it is about, None for all of them."""
+
+    sentence: str
+    name: str | None = None
+
+
+def argument_fault(final_args: str, schema: str) -> ArgumentFault | None:
+    """Why the policy's schema of a tool (JSON text) does not take these arguments as a whole, or None.
+
+    A schema that cannot be used takes nothing: nobody else checks what a person typed.
+    """
+    try:
+        found = sorted(
+            validator(schema).iter_errors(plain(parse(final_args))), key=lambda each: len(each.absolute_path)
+        )
+    except (
+        JsonProblem,
+        Unresolvable,
+        schema_errors.SchemaError,
+        re.error,
+        ArithmeticError,
+        ValueError,
+        RecursionError,
+    ):
+        return ArgumentFault("The policy's schema of this tool cannot be used to check the arguments: ask an operator.")
+    if not found:
+        return None
+    first = found[0]
+    path = list(first.absolute_path)
+    name = str(path[0]) if path else None
+    if first.validator == "required":
+        gone = next((str(each) for each in first.validator_value if each not in first.instance), "")
+        return ArgumentFault(
+            f"By the policy's schema {_plainly(gone)} is missing at {_plainly(first.json_path)}.", name
+        )
+    return ArgumentFault(f"The policy's schema does not take this at {_plainly(first.json_path)}. {_said(first)}", name)
+
+
+def _plainly(text: str) -> str:
+    """Names as JSON writes them, so that nothing in one can be unseen or reorder the sentence."""
+    return json.dumps(text)[1:-1][:80]
 
 
 def _said(fault: schema_errors.ValidationError) -> str:

@@ -14,11 +14,12 @@ from typing import Any
 
 from bot.core.digest import content_hash
 from bot.core.lossless import dump, too_deep
-from bot.core.model import DecisionType, Shape
+from bot.core.model import DecisionType, Review, Shape
 from bot.core.response_schema import admitted_types
 
-# Without word from server or policy, the two answers that no deployment of the middleware refuses to parse.
-PER_CALL_DEFAULT = (DecisionType.APPROVE, DecisionType.REJECT)
+# Neither the server nor the policy says what a per-call interrupt allows. Offered all the same, Approve on a tool that takes
+# answers only broke the thread, with its siblings' approvals.
+DECISIONS_UNKNOWN = "decisions_unknown"
 # LangGraph's own test for a keyed answer; under any other key the whole answer would go to whatever is pending.
 USABLE_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -51,7 +52,7 @@ class ParsedInterrupt:
     response_schema: str | None = None
 
 
-# What a policy says of a tool whose interrupt names no allowed decisions.
+# What a policy says of a tool whose interrupt names no allowed decisions; None: nothing, and an empty list: none.
 PolicyDecisions = Callable[[str], Sequence[DecisionType] | None]
 
 
@@ -101,6 +102,11 @@ def _whole(parsed: ParsedInterrupt) -> ParsedInterrupt:
     if not parsed.problem and not USABLE_ID.fullmatch(parsed.interrupt_id):
         return _closed(parsed, "unusable_id")
     return parsed
+
+
+def is_silent(review: Review) -> bool:
+    """Whether its server says nothing of what its call allows nor of its arguments: the policy alone does."""
+    return review.shape is Shape.PER_CALL and review.response_schema is None
 
 
 def _closed(parsed: ParsedInterrupt, problem: str) -> ParsedInterrupt:
@@ -166,19 +172,12 @@ def _per_call(interrupt_id: str, value: dict[str, Any], schema: Any, policy: Pol
     call = _call(0, value)
     call_id = value.get("tool_call_id")
     if not call.problem:
-        call = _allow(call, _offered(call.tool, schema, policy))
+        offered = admitted_types(schema) if schema is not None else policy(call.tool)
+        call = replace(call, problem=DECISIONS_UNKNOWN) if offered is None else _allow(call, offered)
     call = replace(call, tool_call_id=call_id if isinstance(call_id, str) else None)
     kept = dump(schema) if isinstance(schema, dict) else None
     hashed = content_hash([value, schema] if schema is not None else value)
     return ParsedInterrupt(interrupt_id, Shape.PER_CALL, (call,), hashed, dump(value), response_schema=kept)
-
-
-def _offered(tool: str, schema: Any, policy: PolicyDecisions) -> Sequence[str]:
-    """What the server's schema admits; without one, what the policy says, and an empty list there means none."""
-    if schema is not None:
-        return admitted_types(schema)
-    listed = policy(tool)
-    return PER_CALL_DEFAULT if listed is None else listed
 
 
 def _other(interrupt_id: str, value: Any, *, problem: str = "not_a_tool_call") -> ParsedInterrupt:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.core.person import person_key, touches
 from bot.core.policy_check import check, mentioned_ids
-from bot.core.policy_explain import explain, who_decides
+from bot.core.policy_explain import PolicyLine, decisions_line, explain, who_decides
 from bot.core.policy_finding import Finding
 from bot.core.policy_model import (
     DECISIONS,
@@ -45,6 +45,7 @@ __all__ = [
     "Kind",
     "Person",
     "Policy",
+    "PolicyLine",
     "Requester",
     "ReviewerRule",
     "TenantPolicy",
@@ -54,6 +55,7 @@ __all__ = [
     "card_channel",
     "channels_of",
     "check",
+    "decisions_line",
     "explain",
     "judge",
     "may",

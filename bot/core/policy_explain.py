@@ -7,11 +7,18 @@ here. This module must not decide anything else than `may` does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from dataclasses import dataclass
+
+import yaml
 
 from bot.core.policy_model import DECISIONS, POWERS, REVEAL, Call, Person, Requester, ReviewerRule, TenantPolicy, Why
 from bot.core.policy_rules import covering, default_requester_may, evidence, judge
 from bot.core.policy_settings import tool_settings
+from bot.core.policy_values import TOOL
+
+PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 # Known, and nobody: the requester rule is told in words, because a requester exists only where there is a call.
 SOMEBODY_ELSE = Requester("", "")
@@ -36,6 +43,39 @@ def who_decides(tenant: TenantPolicy, tool: str) -> tuple[tuple[ReviewerRule, st
                 if powers:
                     lines.append((rule, evidence(rule, verb, ", ".join(powers), tool=tool)))
     return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLine:
+    """A line that is missing in the policy file, and the keys that it belongs under."""
+
+    under: tuple[str, ...]
+    line: str
+
+    @property
+    def yaml(self) -> str:
+        """The line with the keys above it, as it would stand in the file; printable ASCII alone."""
+        above = [f"{'  ' * depth}{key}:" for depth, key in enumerate(self.under)]
+        return "\n".join([*above, "  " * len(self.under) + self.line])
+
+
+def decisions_line(tenant: TenantPolicy, tool: str) -> PolicyLine:
+    """What to add for a tool of which neither the server nor the policy says what its calls allow.
+
+    Which decisions belong there only the agent's developer knows: two stand for them.
+    """
+    named = tool if TOOL.pattern.fullmatch(tool) else "*"
+    under, listed = ("tenants", _key(tenant.name), "tools"), "decisions: [approve, reject]"
+    if named in tenant.tools:
+        return PolicyLine((*under, _key(named)), listed)
+    return PolicyLine(under, f"{_key(named)}: {{{listed}}}")
+
+
+def _key(name: str) -> str:
+    """As a key of YAML: plain where nothing could take it for something else, in quotes and escaped otherwise."""
+    if PLAIN_KEY.fullmatch(name) and yaml.safe_load(name) == name:
+        return name
+    return str(yaml.safe_dump(name, default_style='"', allow_unicode=False, width=10_000)).strip()
 
 
 def _person(tenant: TenantPolicy, user: str, groups: Collection[str]) -> Person:

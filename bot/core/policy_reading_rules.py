@@ -17,6 +17,7 @@ from bot.core import policy_values as values
 from bot.core.policy_model import DECISIONS, NEVER, POWERS, ReviewerRule, ToolSettings
 from bot.core.policy_when import COMPARE, Condition, from_text
 from bot.core.policy_yaml import Place
+from bot.core.response_schema import schema_fault
 
 RULE_KEYS = ("group", "user", "tools", "may", "deny", "when")
 SETTING_KEYS = tuple(
@@ -128,7 +129,11 @@ def _schema(place: Place | None) -> str | None:
     if not isinstance(place.node, yaml.MappingNode):
         place.blame("a schema is a JSON Schema object", "Write it as a mapping: {type: object, properties: …}")
         return None
-    return json.dumps(_json(place), ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(_json(place), ensure_ascii=True, separators=(",", ":"))
+    fault = schema_fault(text)
+    if fault is not None:
+        place.blame(f"this is not a JSON Schema, at {fault}", "Correct it: edits are checked against it")
+    return text
 
 
 def _json(place: Place) -> Any:

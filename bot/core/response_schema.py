@@ -108,7 +108,7 @@ def resolve(root: dict[str, Any], reference: str) -> Any:
 def schema_refusal(answer: dict[str, Any], schema: str) -> str | None:
     """Why the schema (JSON text) does not take this answer (a lossless tree), or None. Names the place, never a value."""
     try:
-        faults = [leaf for error in _validator(schema).iter_errors(plain(answer)) for leaf in _leaves(error)]
+        faults = [leaf for error in validator(schema).iter_errors(plain(answer)) for leaf in _leaves(error)]
     except Unresolvable:
         return "the agent server's schema refers to something that is not in it"
     except (schema_errors.SchemaError, re.error, ArithmeticError, ValueError, RecursionError):
@@ -119,13 +119,22 @@ def schema_refusal(answer: dict[str, Any], schema: str) -> str | None:
 
 
 @lru_cache(maxsize=128)
-def _validator(schema: str) -> Any:
-    """Checking a schema takes longer than checking an answer, and one schema is asked about several times."""
+def validator(schema: str) -> Any:
+    """A schema (JSON text), ready to check with. Making it takes longer than a check, and one is asked about several times."""
     tree = parse(schema, constants=True)
     # Without a registry of its own jsonschema may fetch remote references.
-    validator = _validator_class(tree)(plain(tree), registry=Registry())
-    validator.check_schema(validator.schema)
-    return validator
+    made = _validator_class(tree)(plain(tree), registry=Registry())
+    made.check_schema(made.schema)
+    return made
+
+
+def schema_fault(schema: str) -> str | None:
+    """Where a schema (JSON text) is none, or None."""
+    try:
+        validator(schema)
+    except schema_errors.SchemaError as exc:
+        return exc.json_path
+    return None
 
 
 def _leaves(error: schema_errors.ValidationError) -> Iterable[schema_errors.ValidationError]:

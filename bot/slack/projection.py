@@ -15,11 +15,21 @@ from blocks.models import BatchView, CallState, CallView, Decided, Draft, Mask, 
 from bot.access.authority import Standing, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
+from bot.core.interrupt import DECISIONS_UNKNOWN, is_silent
 from bot.core.lossless import parse_kept
 from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
 from bot.core.operate import operations
 from bot.core.outcome import own_words
-from bot.core.policy import DECISIONS, REVEAL, TenantPolicy, judge, offered_on_call, tool_settings, who_could
+from bot.core.policy import (
+    DECISIONS,
+    REVEAL,
+    TenantPolicy,
+    decisions_line,
+    judge,
+    offered_on_call,
+    tool_settings,
+    who_could,
+)
 from bot.core.quorum import RUNS_THE_TOOL
 from bot.core.redact import HIDDEN, masks_of
 from bot.core.undo import authors, is_changeable, is_stoppable
@@ -163,7 +173,15 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         mention=settings.mention if len(review.actions) == 1 else (),
         operate=operations(review) if len(review.actions) == 1 and stage.viewer is None else (),
         started_with=_started_with(review, stage.tenant),
+        policy_line=_policy_line(action, state, stage.tenant),
+        unchecked=is_silent(review) and settings.schema is None,
     )
+
+
+def _policy_line(action: Action, state: CallState, tenant: TenantPolicy) -> str:
+    """What an operator adds to the policy, where that alone keeps a call from being decided."""
+    missing = state is CallState.READ_ONLY and action.problem == DECISIONS_UNKNOWN
+    return decisions_line(tenant, action.tool).yaml if missing else ""
 
 
 def _started_with(review: Review, tenant: TenantPolicy) -> tuple[tuple[str, str | None], ...]:

@@ -18,13 +18,16 @@ from blocks.notices import refusal_plain
 from bot.access.deciding import Asked, Desk, Ruling, facts_of
 from bot.access.untraced import untraced
 from bot.core.decide import Intent, Refusal, Refused
+from bot.core.decision import same_arguments
 from bot.core.edit import EditProblem, read_edit
+from bot.core.edit_schema import argument_fault
 from bot.core.fields import Reading
 from bot.core.model import Action, DecisionType, Review, Showing
+from bot.core.policy import tool_settings
 from bot.core.undo import authors
 from bot.policies import Policies
 from bot.slack.editing import error_blocks, fields_for, read_typed
-from bot.slack.payloads import Submission
+from bot.slack.payloads import InputValue, Submission
 from bot.slack.people import PeopleReader
 from bot.slack.screens import Screens
 from bot.slack.submissions import (
@@ -138,6 +141,9 @@ class Submits:
         if read.final is None:
             blocks = error_blocks(action.position, read.errors, values)
             return _errors(submission, blocks or {block_of(values, action.position, "e"): read.errors.get(0, "")})
+        unfit = _unfit(scene, action, read.final, values)
+        if unfit:
+            return _errors(submission, unfit)
         banner = words.STRAIGHTENED if read.straightened else None
         in_batch = submission.view.callback_id == ids.CALLBACK_BATCH_EDIT
         drawn = draw_confirm(scene, action, read.final, banner=banner, in_batch=in_batch)
@@ -309,6 +315,19 @@ def _asked(submission: Submission, intents: tuple[Intent, ...]) -> Asked:
 
 def _typed(scene: Scene, action: Action, draft: Draft) -> Reading:
     return read_typed(action, fields_for(scene.review, action, scene.stage.tenant), draft)
+
+
+def _unfit(scene: Scene, action: Action, final: str, values: Mapping[str, InputValue]) -> dict[str | None, str]:
+    """What the policy's schema does not take of an edit, at the input that it is about; an unchanged call is no edit."""
+    tenant = scene.stage.tenant
+    schema = tool_settings(tenant, action.tool).schema
+    fault = argument_fault(final, schema) if schema and not same_arguments(final, action.args) else None
+    if fault is None:
+        return {}
+    at = next((one.index for one in fields_for(scene.review, action, tenant) if one.name == fault.name), None)
+    there = error_blocks(action.position, {} if at is None else {at: fault.sentence}, values)
+    block = next(iter(there), None) or block_of(values, action.position, "e", "f")
+    return {block: fault.sentence}
 
 
 def _as_json(draft: Draft) -> Reading:

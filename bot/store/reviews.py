@@ -41,6 +41,7 @@ _UNANSWERED = frozenset(
     {
         (ReviewState.SUPERSEDED.value, "thread_moved_on"),
         (ReviewState.SUPERSEDED.value, "surroundings_changed"),
+        (ReviewState.SUPERSEDED.value, "allowed_changed"),
         (ReviewState.SUPERSEDED.value, "moved_server"),
         (ReviewState.BROKEN.value, "unanswerable"),
     }

@@ -23,6 +23,7 @@ from bot.work.attempt import Attempt, Bench, LeaseLost
 from bot.work.loops import Tasks
 from bot.work.recheck import (
     AFTER_UNKNOWN_MS,
+    ALLOWED_CHANGED,
     End,
     Holds,
     Rechecked,
@@ -150,6 +151,8 @@ class Dispatcher:
                     await self._hold(tx, claim, why)
                 case End(state=state, why=why):
                     await dispatches.release(tx, claim, to=state, why=why)
+                    if why == ALLOWED_CHANGED:  # what still waits is asked anew
+                        self.bench.hint(review.tenant, review.target.identity, review.thread_id)
                 case Void(positions=positions, why=why):
                     released = await dispatches.release(tx, claim, to=ReviewState.OPEN, why=why)
                     again = await reviews.load_review(tx, review.id, lock=True) if released else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from bot.access.authority import SAME, Same, Standing, authority_for
 from bot.access.context import FRESH_MS
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
+from bot.core.interrupt import is_silent
 from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
 from bot.core.policy import Person, TenantPolicy, tool_settings
 from bot.core.policy_match import matches
@@ -21,6 +22,7 @@ from bot.policies import InForce
 from bot.slack.people import CannotTell
 from bot.store.reviews import Held
 
+ALLOWED_CHANGED = "allowed_changed"
 WAIT_MS = 5_000
 # Whoever settles what is unknown wakes what waits for that; this is for a policy that no longer asks to hold.
 AFTER_UNKNOWN_MS = 60_000
@@ -92,6 +94,10 @@ async def recheck(review: Review, in_force: InForce, sources: Sources, *, expire
         return End(ReviewState.SUPERSEDED, "moved_server")
     if expired:
         return _expired(review, tenant)
+    if any(
+        action.decision and not _still_listed(review, action, action.decision.type, tenant) for action in review.actions
+    ):
+        return End(ReviewState.SUPERSEDED, ALLOWED_CHANGED)
     if review.decide_by is not None and now >= review.decide_by:
         return End(ReviewState.EXPIRED, "not_in_time")
     try:
@@ -140,11 +146,18 @@ def _since(floor: int, confirm: Confirm) -> Confirm:
 def _expired(review: Review, tenant: TenantPolicy) -> Rechecked:
     if any(tool_settings(tenant, action.tool).on_expiry == "hold" for action in review.actions):
         return End(ReviewState.HELD, "held_by_policy")
+    if not all(_still_listed(review, action, DecisionType.REJECT, tenant) for action in review.actions):
+        return End(ReviewState.HELD, "not_rejectable")
     try:
         rejected = rejections(review)
         return Holds(tenant, rejected, answer_tree(rejected))
     except UnsendableAnswer:
         return End(ReviewState.HELD, "not_rejectable")
+
+
+def _still_listed(review: Review, action: Action, kind: DecisionType, tenant: TenantPolicy) -> bool:
+    """Whether the policy in force still lists a decision, where it alone says what the call allows."""
+    return not is_silent(review) or kind.value in (tool_settings(tenant, action.tool).decisions or ())
 
 
 def _answer(review: Review, tenant: TenantPolicy) -> Rechecked:

@@ -72,7 +72,7 @@ async def test_a1_action_the_dispatch_itself_notices_that_another_tool_is_propos
 
 @pytest.mark.parametrize("kind", ["langgraph", "aegra"])
 async def test_a1_action_one_approved_call_of_another_assistants_thread_runs_alone(office_of, kind):
-    async with office_of(kind=kind) as office:
+    async with office_of(kind=kind, tools='      "*": {decisions: [approve, reject]}\n') as office:
         thread = await office.propose("per-call")
         two = {review.actions[0].tool: review for review in await opened(office, thread, 2)}
         approved, other = two["execute_sql"], two["disable_user"]

@@ -55,6 +55,7 @@ UNDECIDABLE = {
     ),
 }
 PER_CALL = {"execute_sql": ["decide.approve", "decide.reject"]}
+LISTED = '      "*": {decisions: [approve, reject]}\n'
 ALL_FOUR = ["decide.approve", "decide.edit", "decide.reject", "decide.respond"]
 
 
@@ -76,14 +77,14 @@ async def test_b4_shapes_that_cannot_be_answered_safely_are_shown_and_say_why(of
 
 
 @pytest.mark.parametrize(
-    ("kind", "offered"),
+    ("kind", "tools", "offered"),
     [
-        ("langgraph", {**PER_CALL, "disable_user": ALL_FOUR}),
-        ("aegra", {**PER_CALL, "disable_user": PER_CALL["execute_sql"]}),
+        ("langgraph", "", {**PER_CALL, "disable_user": ALL_FOUR}),
+        ("aegra", LISTED, {**PER_CALL, "disable_user": PER_CALL["execute_sql"]}),
     ],
 )
-async def test_b4_shapes_per_call_offers_what_the_schema_admits_and_two_decisions_without_one(office_of, kind, offered):
-    async with office_of(kind=kind) as office:
+async def test_b4_shapes_per_call_offers_what_the_schema_admits_or_the_policy_lists(office_of, kind, tools, offered):
+    async with office_of(kind=kind, tools=tools) as office:
         thread = await office.propose("per-call")
         two = {review.actions[0].tool: review for review in await opened(office, thread, 2)}
         cards = {tool: await office.card_of(review, button="decide.approve") for tool, review in two.items()}

@@ -20,6 +20,7 @@ from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RenderedView, RootView
 from blocks.notices import private_notice, refusal_plain, refusal_text
 from blocks.operating import operation_modal
+from blocks.reasons import problem_text
 from blocks.results import reading_modal, result_modal
 from blocks.reviews import review_modal
 from blocks.roots import root_card
@@ -90,6 +91,10 @@ CARDS = {
     "card-mentioning": make_call(mention=("U03BEN", "S0SUPPORT", "<!channel>")),
     "card-described": make_call(description="The customer asked twice to be removed."),
     "card-notices": make_call(notices=("Dispatch is paused.", "Waiting: the agent server cannot be reached.")),
+    "card-decisions-unknown": make_call(
+        state=CallState.READ_ONLY, reason=problem_text("decisions_unknown"), offered=(),
+        policy_line="tenants:\n  acme:\n    tools:\n      disable_user: {decisions: [approve, reject]}",
+    ),
     "card-nobody-may": make_call(state=CallState.READ_ONLY, reason="Nobody may decide this tool here. Ask an operator.", offered=()),
     "card-decided": make_settled("decided", take_back=True),
     "card-decided-stoppable": replace(make_settled("decided", take_back=True), offered=("reject",)),
@@ -132,6 +137,7 @@ VIEWS = {
     "modal-edit": edit_modal(make_call(arguments='{"user_id": "u_4821", "amount": 12.70, "labels": ["vip"], "to": "a\u202eb"}')),
     "modal-edit-draft": edit_modal(make_call(), Draft("edit", edited='{"user_id": “u_1”}', revision=2), banner="Use straight quotes."),
     "modal-edit-fields": edit_modal(make_call(typed=True), fields=FIELDS),
+    "modal-edit-unchecked": edit_modal(make_call(typed=True, unchecked=True), fields=FIELDS),
     "modal-edit-fields-draft": edit_modal(
         make_call(typed=True), Draft(revision=1, fields=((0, "u_1"), (2, "true"), (3, '"us"'), (5_003, "missing"))), fields=FIELDS
     ),

@@ -161,6 +161,8 @@ tenants:
     settle_for: {odds.SETTLE_S:.0f}s
     reviewers:
 {reviewers}
+    tools:
+      "*": {{decisions: [approve, reject]}}
 """
 
 

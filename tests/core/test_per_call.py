@@ -10,7 +10,7 @@ from bot.core.interrupt import parse_interrupt
 from bot.core.model import Shape
 from bot.core.response_schema import admitted_types, schema_refusal
 from tests.core.schemas import OPEN_SCHEMAS, decision, pydantic_schema, union
-from tests.factories import ALL, APPROVE, EDIT, INTERRUPT, REJECT, RESPOND, dump, make_approval, tree
+from tests.factories import ALL, EDIT, INTERRUPT, REJECT, RESPOND, dump, make_approval, tree
 
 
 def per_call(schema: Any = None, *, value: Any = None, policy: Any = None) -> Any:
@@ -34,15 +34,16 @@ def test_a_tool_approval_is_one_call_with_its_id():
 
 
 def test_a_tool_approval_needs_no_review_configs():
-    assert per_call().problem == ""
+    assert per_call(policy=lambda _tool: [REJECT]).problem == ""
 
 
-def test_without_word_from_server_or_policy_approve_and_reject_are_allowed():
-    assert allowed() == (APPROVE, REJECT)
+def test_without_word_from_server_or_policy_nothing_is_allowed_and_it_is_said_why():
+    (call,) = per_call().calls
+    assert (call.allowed, call.problem) == ((), "decisions_unknown")
 
 
-def test_without_any_policy_approve_and_reject_are_allowed():
-    assert parse_interrupt(INTERRUPT, tree(make_approval())).calls[0].allowed == (APPROVE, REJECT)
+def test_without_any_policy_nothing_is_allowed():
+    assert parse_interrupt(INTERRUPT, tree(make_approval())).problem == "undecidable_position"
 
 
 def test_without_a_schema_the_policy_says_what_is_allowed():

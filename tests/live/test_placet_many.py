@@ -6,6 +6,8 @@ from bot.core.model import Outcome
 from tests.office import ADA, buttons
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
+# Aegra does not say what a call allows that pauses by itself.
+LISTED = '      "*": {decisions: [approve, reject]}\n'
 
 
 async def waiting(office, thread, count):
@@ -71,7 +73,7 @@ async def state_of(office, review, state):
 
 
 async def test_calls_that_pause_one_by_one_are_decided_one_by_one(live_office):
-    async with live_office() as office:
+    async with live_office(tools=LISTED) as office:
         thread = await office.propose("per-call")
         by_tool = await waiting(office, thread, 2)
 
@@ -84,7 +86,7 @@ async def test_calls_that_pause_one_by_one_are_decided_one_by_one(live_office):
 
 @pytest.mark.parametrize("route", ["runs", "commands"])
 async def test_of_two_calls_that_pause_one_by_one_only_the_approved_one_runs(live_office, route):
-    async with live_office(resume=route) as office:
+    async with live_office(resume=route, tools=LISTED) as office:
         thread = await office.propose("per-call")
         by_tool = await waiting(office, thread, 2)
 
