@@ -166,7 +166,7 @@ async def _decide(office: Office, review: Review, decision: str) -> None:
         await office.click(ADA, await office.card_of(review, button="decide.approve"), "decide.approve")
         return
     button = f"decide.{decision.removesuffix('-silently')}"
-    await office.click(ADA, await office.card_of(review, button=button), button)
+    await office.click(ADA, await office.card_of(review, button=button), button, wait_s=20)
     if decision == "edit":
         await office.submit(ADA, {"reason": EDITED})
         answer = await office.submit(ADA)
