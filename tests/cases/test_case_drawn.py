@@ -83,7 +83,7 @@ def test_case_002_two_questions_under_one_id_have_cards_without_a_button_that_sa
     ]
 
     for review in reviews:
-        assert_shut(review, "Two different questions wait under one id")
+        assert_shut(review, "Several questions wait under one id")
 
 
 UNPAIRED = "did not say for each call what is allowed"

@@ -159,6 +159,11 @@ class Executioner:
             else:
                 self._strike(stroke)
 
+    @property
+    def aiming(self) -> bool:
+        """Whether a blow still waits for an answer to leave."""
+        return bool(self._aimed)
+
     def resume_passes(self) -> None:
         """An answer to an interrupt is on its way: now."""
         while self._aimed:

@@ -15,6 +15,7 @@ from tests.office import ADA, WHO, policy_text
 pytestmark = pytest.mark.asyncio
 
 FENCE = "    resend: fence\n"
+ROUNDS = 5
 LOST = {"status": 503, "body": {"detail": "no upstream"}}
 
 
@@ -75,7 +76,10 @@ async def test_a_held_request_that_is_released_with_the_next_one_does_not_run(tm
 
 async def test_without_a_fence_the_same_two_requests_both_run_and_that_is_told(tmp_path):
     async with relayed_office_in(tmp_path, kind="aegra") as (office, relay):
-        thread, review = await released_together(office, relay)
+        for _ in range(ROUNDS):
+            thread, review = await released_together(office, relay)
+            if len(office.ran(thread)) == 2:  # the server takes a second answer only before the first one's run
+                break
 
         assert office.ran(thread) == ["disable_user", "disable_user"]
         assert review.why == "possibly_twice"
