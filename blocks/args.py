@@ -12,15 +12,7 @@ from typing import Final
 
 from blocks import limits
 from blocks.models import Mask
-from blocks.text import (
-    escapes_in,
-    json_string,
-    literal,
-    on_one_line,
-    units,
-    weight,
-    with_edges,
-)
+from blocks.text import escapes_in, json_string, literal, on_one_line, units, weight, with_edges
 from blocks.tree import HIDDEN, Node, Pairs, Writer, beginning, is_not_finite, leaves, mask, read_json, take
 
 _LOOKS_LIKE_JSON: Final = re.compile(

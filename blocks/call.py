@@ -8,10 +8,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from blocks import diffs, forms, ids, kit, limits, rows, words
+from blocks import diffs, elements, forms, ids, limits, rows, words
 from blocks.args import Arguments, name_text, parse, read_arguments, skimmed
+from blocks.elements import Json
 from blocks.fitting import Fit
-from blocks.kit import Json
 from blocks.lookalikes import has_lookalikes
 from blocks.models import CallState, CallView, Decided, Mask
 from blocks.text import (
@@ -192,7 +192,7 @@ def edit_drawn(compared: tuple[diffs.Change, ...]) -> diffs.Drawn:
     total = len(diffs.changed_only(compared))
     changed = words.several(total, "change", "changes")
     label = words.EDITED_COUNT.format(changes=changed) if total else words.EDITED
-    start = [kit.words(label, bold=True)]
+    start = [elements.words(label, bold=True)]
     drawn = diffs.draw(compared, limits.CHANGES, value=limits.CHANGED_VALUE, start=start)
     if drawn.is_whole:
         return drawn
@@ -221,7 +221,7 @@ def _button(call: CallView, arguments: Arguments, decision: str) -> Json:
     more: Json = {**_STYLES.get(decision, {}), "accessibility_label": label(verb, call.tool)}
     if decision == "approve" and call.risk == "high":
         more["confirm"] = _confirm(call, arguments)
-    return kit.button(verb, ids.ACTIONS[decision], call.showing, **more)
+    return elements.button(verb, ids.ACTIONS[decision], call.showing, **more)
 
 
 def confirm_text(call: CallView, arguments: Arguments, place: str) -> str:
@@ -255,10 +255,10 @@ def edit_lines(call: CallView) -> list[str]:
 
 def _confirm(call: CallView, arguments: Arguments) -> Json:
     return {
-        "title": kit.plain(words.CONFIRM_TITLE),
-        "text": kit.plain(confirm_text(call, arguments, words.CONFIRM_CARD)),
-        "confirm": kit.plain(words.CONFIRM_YES),
-        "deny": kit.plain(words.CONFIRM_NO),
+        "title": elements.plain(words.CONFIRM_TITLE),
+        "text": elements.plain(confirm_text(call, arguments, words.CONFIRM_CARD)),
+        "confirm": elements.plain(words.CONFIRM_YES),
+        "deny": elements.plain(words.CONFIRM_NO),
         "style": "danger",
     }
 

@@ -8,12 +8,13 @@ Slack may refuse an update that takes the last one away.
 from dataclasses import dataclass
 
 from blocks import call as said
-from blocks import diffs, fallback, ids, kit, limits, rows, words
+from blocks import diffs, elements, fallback, ids, limits, rows, words
 from blocks.args import Arguments, parse, read_arguments
+from blocks.elements import Json
 from blocks.fitting import Fit, fit, fit_card
-from blocks.kit import Json
-from blocks.models import CallState, CallView, Rendered
-from blocks.operating import operator_menu
+from blocks.modals import operator_menu
+from blocks.models import CallState, CallView, Rendered, RootView
+from blocks.roots import root_head
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,16 @@ def _look(call: CallView) -> _Sight:
 def _waiting(call: CallView, sight: _Sight) -> Rendered:
     offered = said.offers(call, sight.arguments, complete=sight.complete)
     notes = said.warnings(call, sight.arguments) + _missing(call, sight) + _edit_note(call, sight, offered)
-    blocks = [kit.header(said.heading(call)), _what(sight), *_edited(call, sight), *_told(call), *kit.context(notes)]
-    blocks += kit.context(_people(call) + said.notice_lines(call) + said.mention_lines(call.mention))
+    blocks = [
+        elements.header(said.heading(call)),
+        _what(sight),
+        *_edited(call, sight),
+        *_told(call),
+        *elements.context(notes),
+    ]
+    blocks += elements.context(_people(call) + said.notice_lines(call) + said.mention_lines(call.mention))
     review = [] if sight.complete and not call.revealable else [_review(call, first=not sight.complete)]
-    blocks += kit.actions(review + said.buttons(call, sight.arguments, offered) + _back(call), "act")
+    blocks += elements.actions(review + said.buttons(call, sight.arguments, offered) + _back(call), "act")
     return Rendered(blocks, sight.text, complete=sight.complete, offered=offered)
 
 
@@ -74,37 +81,37 @@ def _edited(call: CallView, sight: _Sight) -> list[Json]:
     if call.original is None:
         return []
     author = words.mention(call.approvals[0] if call.approvals else None)
-    return [kit.rich(sight.edit.elements), *kit.context([words.EDIT_STANDS.format(who=author)])]
+    return [elements.rich(sight.edit.elements), *elements.context([words.EDIT_STANDS.format(who=author)])]
 
 
 def _decided(call: CallView, sight: _Sight) -> Rendered:
     """Decided and not yet sent: the author may take it back, and a reviewer may still stop it."""
     offered = tuple(each for each in call.offered if each == "reject")
     settled = _settled(call, sight)
-    buttons = kit.actions(_back(call) + said.buttons(call, sight.arguments, offered), "act")
+    buttons = elements.actions(_back(call) + said.buttons(call, sight.arguments, offered), "act")
     return Rendered(settled.blocks + buttons, sight.text, complete=sight.complete, offered=offered)
 
 
 def _back(call: CallView) -> list[Json]:
     """For whoever decided, or approved while others are missing: everybody sees it, and it takes back one's own only."""
-    return [kit.button(words.TAKE_BACK, ids.TAKE_BACK, call.showing)] if call.take_back else []
+    return [elements.button(words.TAKE_BACK, ids.TAKE_BACK, call.showing)] if call.take_back else []
 
 
 def _settled(call: CallView, sight: _Sight) -> Rendered:
-    blocks = [kit.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
+    blocks = [elements.header(said.heading(call)), *_what_ran(call, sight), *_told(call)]
     notes = said.warnings(call, sight.arguments) + _cut_note(sight)
-    blocks += kit.context(said.state_lines(call) + said.notice_lines(call)) + rows.policy_line(call)
+    blocks += elements.context(said.state_lines(call) + said.notice_lines(call)) + rows.policy_line(call)
     blocks += _words_of_others(call)
-    blocks += kit.context(notes + _people(call))
-    result = [kit.button(words.OPEN_RESULT, ids.RESULT, call.showing)] if call.has_result else []
-    blocks += kit.actions(result, "result") + operator_menu(call.operate, call.showing)
+    blocks += elements.context(notes + _people(call))
+    result = [elements.button(words.OPEN_RESULT, ids.RESULT, call.showing)] if call.has_result else []
+    blocks += elements.actions(result, "result") + operator_menu(call.operate, call.showing)
     return Rendered(blocks, sight.text, complete=sight.complete)
 
 
 def _what(sight: _Sight) -> Json:
     note = rows.shape_note(sight.arguments)
-    start = sight.tool + ([kit.words("\n"), *note] if note else [])
-    return kit.rich(rows.row_elements(sight.fitted.rows, start=start))
+    start = sight.tool + ([elements.words("\n"), *note] if note else [])
+    return elements.rich(rows.row_elements(sight.fitted.rows, start=start))
 
 
 def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
@@ -113,14 +120,14 @@ def _what_ran(call: CallView, sight: _Sight) -> list[Json]:
         return [_what(sight)]
     edit = sight.edit
     note = [] if edit.is_whole else [words.CHANGES_SHOWN.format(shown=edit.shown, total=edit.total)]
-    changes = [kit.rich([kit.lines(sight.tool), *edit.elements]), *kit.context(note)]
+    changes = [elements.rich([elements.lines(sight.tool), *edit.elements]), *elements.context(note)]
     if not edit.new_in_full:
-        start = [kit.words(words.RAN_WITH, bold=True)]
-        return [*changes, kit.rich(rows.row_elements(sight.fitted.rows, start=start))]
+        start = [elements.words(words.RAN_WITH, bold=True)]
+        return [*changes, elements.rich(rows.row_elements(sight.fitted.rows, start=start))]
     same = tuple(change.new for change in said.changes(call) if change.is_same and change.new)
     kept = fit(Arguments(sight.arguments.shape, same), limits.CARD_ARGUMENTS // 2)
-    label = [kit.words(words.UNCHANGED_LABEL, bold=True)]
-    return [*changes, *([kit.rich(rows.row_elements(kept.rows, start=label))] if kept.rows else [])]
+    label = [elements.words(words.UNCHANGED_LABEL, bold=True)]
+    return [*changes, *([elements.rich(rows.row_elements(kept.rows, start=label))] if kept.rows else [])]
 
 
 def _told(call: CallView) -> list[Json]:
@@ -175,4 +182,47 @@ def _edit_note(call: CallView, sight: _Sight, offered: tuple[str, ...]) -> list[
 def _review(call: CallView, *, first: bool) -> Json:
     style = {"style": "primary"} if first else {}
     label = said.label(words.REVIEW, call.tool)
-    return kit.button(words.REVIEW, ids.REVIEW, call.showing, accessibility_label=label, **style)
+    return elements.button(words.REVIEW, ids.REVIEW, call.showing, accessibility_label=label, **style)
+
+
+def short_call(call: CallView, *, reviewable: bool) -> list[Json]:
+    """A call's heading, tool, state with its decision, and people; ``reviewable``: there is a button to see the rest."""
+    tool, _ = rows.tool_line(call.tool, limits.TOOL)
+    return [
+        elements.header(said.heading(call)),
+        elements.rich([elements.lines(tool)]),
+        *elements.context(
+            [*said.state_lines(call), *said.people_lines(call, rings=False), _note(reviewable=reviewable)]
+        ),
+    ]
+
+
+def short_root(root: RootView, *, reviewable: bool) -> list[Json]:
+    """The heading and progress of a batch, and its first calls by state, person and tool."""
+    title, progress = root_head(root)
+    items = [elements.lines(_item(call)) for call in root.calls[: limits.SHORT_CALLS]]
+    listed = {"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}
+    more = len(root.calls) - limits.SHORT_CALLS
+    left = [words.AND_MORE.format(count=words.count(more))] if more > 0 else []
+    note = _note(reviewable=reviewable)
+    shown = (
+        [elements.rich([listed])]
+        if items
+        else [elements.rich([elements.lines([elements.words(words.NO_CALLS, italic=True)])])]
+    )
+    return [elements.header(title), *shown, *elements.context([*left, progress, note])]
+
+
+def _item(call: CallView) -> list[Json]:
+    by = call.decided.user if call.decided else None
+    person = [elements.words(f" {words.BY} "), elements.person(by)] if by is not None and ids.is_user(by) else []
+    return [
+        elements.words(words.STATE_WORDS[call.state], italic=True),
+        *person,
+        elements.words("  "),
+        *rows.tool_name(call.tool),
+    ]
+
+
+def _note(*, reviewable: bool) -> str:
+    return words.NOT_DRAWN if reviewable else words.NOT_DRAWN_SETTLED

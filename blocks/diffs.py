@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blocks import kit, limits, words
+from blocks import elements, limits, words
 from blocks.args import Arguments, Row
-from blocks.kit import Json
+from blocks.elements import Json
 from blocks.text import cut_by_weight, weight
 
 
@@ -66,14 +66,16 @@ def draw(changes: Sequence[Change], room: int, *, value: int, start: Sequence[Js
         if room < 0:
             new_in_full = new_in_full and all(each.new is None for each in changed[at:])
             break
-        line += [kit.words("\n")] if line else []
-        line += [kit.code(name, bold=True), kit.words("  " if name == change.name else " …  ")] if name else []
+        line += [elements.words("\n")] if line else []
+        line += (
+            [elements.code(name, bold=True), elements.words("  " if name == change.name else " …  ")] if name else []
+        )
         line += _side(change.old, sides[0], words.ADDED, strike=True)
-        line.append(kit.words(f" {words.ARROW} "))
+        line.append(elements.words(f" {words.ARROW} "))
         line += _side(change.new, sides[1], words.LEFT_OUT)
         shown += name == change.name and sides[0] == _text(change.old)
         new_in_full = new_in_full and sides[1] == _text(change.new)
-    return Drawn([kit.lines(line)] if line else [], shown, len(changed), new_in_full)
+    return Drawn([elements.lines(line)] if line else [], shown, len(changed), new_in_full)
 
 
 def unchanged_names(changes: Sequence[Change]) -> tuple[str, ...]:
@@ -97,9 +99,9 @@ def _label(row: Row) -> str:
 
 def _side(row: Row | None, text: str, absent: str, **style: bool) -> list[Json]:
     if row is None:
-        return [kit.words(absent, italic=True)]
-    more = [kit.words(" …")] if text != _text(row) else []
-    return ([kit.code(text, **style)] if text else []) + more
+        return [elements.words(absent, italic=True)]
+    more = [elements.words(" …")] if text != _text(row) else []
+    return ([elements.code(text, **style)] if text else []) + more
 
 
 def _text(row: Row | None) -> str:

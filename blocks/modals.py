@@ -5,15 +5,18 @@ know whether its reader may do what it asks: that is checked when the answer com
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from blocks import call as said
-from blocks import forms, ids, kit, limits, rows, words
-from blocks.args import Arguments, skimmed
-from blocks.fields import field_inputs
-from blocks.fitting import fit
-from blocks.kit import Json
-from blocks.models import NO_DRAFT, CallView, Draft, FieldView, Offer, RenderedView
-from blocks.text import cut_plain
+from blocks import diffs, elements, forms, ids, limits, reasons, rows, words
+from blocks import elements as kit
+from blocks.args import Arguments, Row, Shape, name_text, parse, read_arguments, skimmed
+from blocks.elements import Json
+from blocks.fitting import Pages, deal, fit
+from blocks.forms import field_inputs
+from blocks.models import NO_DRAFT, CallState, CallView, Draft, FieldView, Mask, Offer, RenderedView
+from blocks.text import cut_by_weight, cut_plain, literal
+from blocks.words import CANCEL
 
 
 def reject_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
@@ -113,3 +116,167 @@ def banner_blocks(text: str | None) -> list[Json]:
 
 def _modal(call: CallView, title: str, blocks: list[Json], callback_id: str, **buttons: str) -> Json:
     return kit.modal(title, blocks, callback_id=callback_id, showing=call.showing, **buttons)
+
+
+_APPROVE = (words.TITLE_CONFIRM, words.SUBMIT_CONFIRM, ids.CALLBACK_CONFIRM)
+_KEEP = (words.TITLE_KEEP, words.SUBMIT_KEEP, ids.CALLBACK_KEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """What an edit came to: source text and its shown digest.
+
+    ``masks``: what of it stays hidden, where that is not the same as of the call: what was typed is shown.
+    """
+
+    arguments: str
+    digest: str
+    masks: Sequence[Mask] | None = None
+
+
+def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in_batch: bool = False) -> RenderedView:
+    """Shows the edit of ``call`` under the digest of its final arguments, to be approved.
+
+    ``in_batch``: to be kept instead, until the decisions on all calls are sent.
+    """
+    call = said.in_private(call)
+    masks = call.masks if final.masks is None else final.masks
+    arguments = read_arguments(parse(final.arguments, masks))
+    fitted = fit(arguments, limits.CONFIRM_ARGUMENTS, most_rows=limits.CONFIRM_ROWS)
+    before = read_arguments(parse(call.arguments, call.masks), reach=limits.READ_ALL)
+    changes = diffs.compare(before, read_arguments(parse(final.arguments, masks), reach=limits.READ_ALL))
+    tool, whole = rows.tool_line(call.tool, limits.TOOL_IN_FULL)
+    complete = fitted.complete and whole and arguments.is_object
+    note = rows.shape_note(arguments)
+    start = [elements.words(words.WILL_RUN, bold=True), *([elements.words("\n"), *note] if note else [])]
+    exactly = words.EXACTLY_THIS.format(digest=words.quoted(ids.digest_groups(final.digest)))
+    lines = [
+        *said.warnings(call, arguments),
+        *said.confirm_lines(call, arguments),
+        *said.edit_lines(call),
+        exactly,
+        *([reasons.KEPT_UNTIL_SENT] if in_batch and complete else []),
+    ]
+    if not fitted.complete:
+        lines.insert(0, said.size_line(fitted, words.CONFIRM_CUT, known=arguments.known))
+    blocks = [*banner_blocks(banner), elements.rich([elements.lines(tool)]), *_changes(changes)]
+    blocks += [elements.rich(rows.row_elements(fitted.rows, start=start)), *elements.context(lines)]
+    blocks += elements.actions([elements.button(words.BACK_TO_EDIT, ids.EDIT_BACK, call.showing)], "back")
+    title, submit, callback_id = _KEEP if in_batch else _APPROVE
+    buttons = {"close": words.CANCEL} | ({"submit": submit} if complete else {})
+    view = elements.modal(title, blocks, callback_id=callback_id, showing=call.showing, **buttons)
+    return RenderedView(view, (Offer(call.position, ("edit",) if complete else (), complete=complete),))
+
+
+def _changes(changes: tuple[diffs.Change, ...]) -> list[Json]:
+    drawn = diffs.draw(changes, limits.CONFIRM_CHANGES, value=limits.CONFIRM_VALUE)
+    if not drawn.total:
+        return elements.context([words.NOTHING_CHANGED])
+    notes = [] if drawn.is_whole else [words.CHANGES_SHOWN.format(shown=drawn.shown, total=drawn.total)]
+    return [elements.rich(drawn.elements), *_stays(diffs.unchanged_names(changes)), *elements.context(notes)]
+
+
+def _stays(names: tuple[str, ...]) -> list[Json]:
+    if not names:
+        return []
+    line = [elements.words(f"{words.UNCHANGED_LABEL}  ", italic=True)]
+    for name in names[: limits.CARD_ROWS]:
+        line += [elements.code(cut_by_weight(name, limits.ARGUMENT_NAME)), elements.words(" ")]
+    more = len(names) - limits.CARD_ROWS
+    line += [elements.words(words.AND_MORE.format(count=words.count(more)), italic=True)] if more > 0 else []
+    return [elements.rich([elements.lines(line)])]
+
+
+NOTE = 500
+
+
+def operator_menu(operations: Sequence[str], showing: str) -> list[Json]:
+    """A line with the menu; no block where there is nothing to ask for."""
+    if not operations:
+        return []
+    menu = elements.overflow(
+        ids.OPERATE, [(ids.encode_operation(one, showing), words.MENU_PLAIN[one]) for one in operations]
+    )
+    return [{**elements.section(words.FOR_OPERATORS), "block_id": ids.OPERATE, "accessory": menu}]
+
+
+def operation_modal(operation: str, *, showing: str, tools: Sequence[str], twice: bool = False) -> Json:
+    """What `operation` will do, what it concerns, and for `settle` what was found (`twice`: how often it ran)."""
+    explained = words.EXPLAINED_TWICE if twice else words.EXPLAINED[operation]
+    blocks = [elements.section(explained), elements.rich([_concerns(tools)])]
+    if operation == "settle":
+        blocks += [_note()] if twice else [_found(), _note()]
+    return elements.modal(
+        cut_plain(words.TITLE_PLAIN[operation], limits.MODAL_TITLE),
+        blocks,
+        callback_id=ids.CALLBACKS_OPERATE[operation],
+        showing=showing,
+        submit=words.SUBMIT_PLAIN[operation],
+        close=CANCEL,
+    )
+
+
+def _concerns(tools: Sequence[str]) -> Json:
+    line = [elements.words(f"{words.CONCERNS}  ", bold=True)]
+    for tool in tools[: limits.PEOPLE]:
+        line += [
+            elements.code(cut_by_weight(name_text(tool[: limits.ROOT_TOOL + 1]), limits.ROOT_TOOL)),
+            elements.words(" "),
+        ]
+    more = len(tools) - limits.PEOPLE
+    return elements.lines([*line, elements.words(f"+{more}")] if more > 0 else line)
+
+
+def _found() -> Json:
+    return elements.field(ids.FOUND, words.FOUND_PLAIN, elements.radio(ids.CHOICE, words.FOUND_OPTIONS_PLAIN, None))
+
+
+def _note() -> Json:
+    return elements.field(ids.NOTE, words.NOTE_PLAIN, elements.text_input(ids.MESSAGE, None, longest=NOTE))
+
+
+def result_modal(
+    call: CallView, text: str, *, length: int = 0, page: int = 0, banner: str | None = None
+) -> RenderedView:
+    """One page (from 0) of a result, literally. ``length``: of all of it, where ``text`` may be only its beginning."""
+    dealt = _dealt(text)
+    page = min(max(page, 0), len(dealt.pages) - 1)
+    tool, _ = rows.tool_line(call.tool, limits.TOOL)
+    label = words.ERROR if call.state is CallState.FAILED else words.RESULT
+    start = [*tool, elements.words("\n"), elements.words(label, bold=True)]
+    shown = elements.rich(rows.row_elements(dealt.pages[page], start=start))
+    blocks = [*banner_blocks(banner), shown, *elements.context(_page_line(dealt, page, max(length, len(text))))]
+    view = elements.modal(
+        words.TITLE_RESULT,
+        blocks + _turns(call, page, len(dealt.pages)),
+        callback_id=ids.CALLBACK_RESULT,
+        showing=call.showing,
+        close=words.CLOSE,
+    )
+    return RenderedView(view, page=page, pages=len(dealt.pages))
+
+
+def reading_modal() -> RenderedView:
+    """What stands there until the agent server has answered."""
+    return notice_modal(words.TITLE_RESULT, reasons.RESULT_READING)
+
+
+def _dealt(text: str) -> Pages:
+    """A page's end may lie inside a line; different texts never look alike."""
+    more = len(text) > limits.READ_PAGES
+    shown = literal(text[: limits.READ_PAGES + 1]).strip("\n") or name_text(text[: limits.READ_PAGES])
+    return deal(Arguments(Shape.VALUE, (Row("", shown, block=True, more=more),), known=not more))
+
+
+def _page_line(dealt: Pages, page: int, total: int) -> list[str]:
+    places = {"page": page + 1, "pages": len(dealt.pages)}
+    if not dealt.complete:
+        shown = min(total, sum(len(row.text) for rows_ in dealt.pages for row in rows_))
+        return [reasons.RESULT_LONG.format(**places, shown=words.count(shown), total=words.count(total))]
+    return [words.PAGE_OF.format(**places)] if len(dealt.pages) > 1 else []
+
+
+def _turns(call: CallView, page: int, pages: int) -> list[Json]:
+    buttons = [elements.button(words.LAST_PAGE, ids.PAGE_BACK, call.showing)] if page else []
+    buttons += [elements.button(words.NEXT_PAGE, ids.PAGE_NEXT, call.showing)] if page < pages - 1 else []
+    return elements.actions(buttons, "pages")

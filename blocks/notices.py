@@ -1,17 +1,46 @@
-"""What one person is told in private, and short replies in a thread.
+"""What is said when somebody must look whether a call ran, and how often.
 
-It exists so that every refusal is one plain sentence that says what to do next. It must not know why a refusal came
-about. ``refusal_text`` is mrkdwn for ephemeral messages; ``refusal_plain`` is plain text for modals and field errors.
+It exists so that the thread of the card and the operators hear the same. It must not know how an alarm came about. Texts
+are mrkdwn of ours; run ids are the agent server's, so they are quoted.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from blocks import kit, limits, words
+from blocks import elements, limits, words
 from blocks.ids import is_user
+from blocks.limits import PEOPLE
 from blocks.models import Rendered
-from blocks.refusals import REFUSALS
+from blocks.reasons import REFUSALS
 from blocks.text import cut_marked, cut_plain, escape_mrkdwn, on_one_line
+
+_CHANNEL: Final = re.compile(r"[CGD][A-Z0-9]{1,30}")
+_RUN: Final = 60
+
+
+def alarm_text(kind: str, *, review: str, runs: Sequence[str] = ()) -> str:
+    """The alarm as it stands in the thread of the card."""
+    if kind == "unknown":
+        return words.UNKNOWN.format(review=review)
+    if kind == "raised":
+        return words.RAISED.format(review=review)
+    named = ", ".join(words.quoted(run, _RUN) for run in runs[:PEOPLE])
+    if kind == "raced":
+        return words.RACED.format(runs=named)
+    return words.TWICE.format(review=review, cause=words.RACED_BY.format(runs=named) if named else words.TWICE_MARKED)
+
+
+def operator_text(alarm: str, *, review: str, tenant: str, channel: str) -> str:
+    """The same for an operator, who does not stand in front of the card."""
+    place = f" in <#{channel}>" if _CHANNEL.fullmatch(channel) else ""
+    return words.TO_OPERATOR.format(tenant=words.named(tenant), place=place, review=review, alarm=alarm)
+
+
+def unreadable_text(*, tenant: str, thread: str, identity: str, fault: str) -> str:
+    """What operators hear of a thread that cannot be read."""
+    where = {"thread": words.quoted(thread, _RUN), "identity": words.quoted(identity, _RUN)}
+    return words.UNREADABLE.format(tenant=words.named(tenant), fault=words.quoted(fault), **where)
 
 
 def refusal_text(reason: str, **facts: object) -> str:
@@ -32,7 +61,7 @@ def refusal_plain(reason: str, **facts: object) -> str:
 def private_notice(text: str) -> Rendered:
     """An ephemeral message of one mrkdwn text of ours."""
     text = cut_marked(text, limits.NOTICE_MODAL)
-    return Rendered([kit.section(text)], text)
+    return Rendered([elements.section(text)], text)
 
 
 def _sentence(reason: str, facts: Mapping[str, object], draw: Mapping[str, Callable[[object], str]]) -> str:

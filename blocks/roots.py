@@ -7,10 +7,10 @@ not offer Approve.
 from typing import Final
 
 from blocks import call as said
-from blocks import fallback, ids, kit, limits, rows, words
-from blocks.kit import Json
+from blocks import elements, fallback, ids, limits, rows, words
+from blocks.elements import Json
+from blocks.modals import operator_menu
 from blocks.models import CallState, CallView, Rendered, RootView
-from blocks.operating import operator_menu
 from blocks.text import cut_plain, on_one_line
 
 _UNDECIDED: Final = (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
@@ -21,10 +21,10 @@ def root_card(root: RootView) -> Rendered:
     title, progress = root_head(root)
     notices = [words.quoted(line) for line in root.notices[: limits.NOTICES]]
     started = rows.started(root.calls[0]) if root.calls else []
-    blocks = [kit.header(title), _list(root), *kit.context(_more(root)), *started]
+    blocks = [elements.header(title), _list(root), *elements.context(_more(root)), *started]
     asking = said.mention_lines(root.mention) if root.reviewable else []
-    blocks += kit.context([*_people(root, progress), *notices, *asking])
-    blocks += kit.actions(_button(root), "act") + operator_menu(root.operate, root.showing)
+    blocks += elements.context([*_people(root, progress), *notices, *asking])
+    blocks += elements.actions(_button(root), "act") + operator_menu(root.operate, root.showing)
     return Rendered(blocks, fallback.root_text(root, title, progress))
 
 
@@ -38,20 +38,20 @@ def root_head(root: RootView) -> tuple[str, str]:
 
 def _list(root: RootView) -> Json:
     if not root.calls:
-        return kit.rich([kit.lines([kit.words(words.NO_CALLS, italic=True)])])
-    items = [kit.lines(_item(call)) for call in root.calls[: limits.ROOT_CALLS]]
-    return kit.rich([{"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}])
+        return elements.rich([elements.lines([elements.words(words.NO_CALLS, italic=True)])])
+    items = [elements.lines(_item(call)) for call in root.calls[: limits.ROOT_CALLS]]
+    return elements.rich([{"type": "rich_text_list", "style": "ordered", "indent": 0, "elements": items}])
 
 
 def _item(call: CallView) -> list[Json]:
-    item = [kit.words(words.STATE_WORDS[call.state], italic=True)]
+    item = [elements.words(words.STATE_WORDS[call.state], italic=True)]
     if call.decided is not None and call.decided.user is not None and ids.is_user(call.decided.user):
-        item += [kit.words(f" {words.BY} "), kit.person(call.decided.user)]
+        item += [elements.words(f" {words.BY} "), elements.person(call.decided.user)]
     named = call.title if not said.is_question(call) else None
     if named or call.risk == "high":
         title = cut_plain(on_one_line(named or ""), limits.ROOT_PREVIEW)
-        item.append(kit.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
-    return [*item, kit.words("  "), *rows.tool_name(call.tool), *said.preview(call)]
+        item.append(elements.words("  " + (words.HIGH_RISK.format(title=title) if call.risk == "high" else title)))
+    return [*item, elements.words("  "), *rows.tool_name(call.tool), *said.preview(call)]
 
 
 def _more(root: RootView) -> list[str]:
@@ -71,4 +71,4 @@ def _people(root: RootView, progress: str) -> list[str]:
 
 def _button(root: RootView) -> list[Json]:
     more = {"style": "primary", "accessibility_label": words.REVIEW_ALL}
-    return [kit.button(words.REVIEW_ALL, ids.REVIEW, root.showing, **more)] if root.reviewable else []
+    return [elements.button(words.REVIEW_ALL, ids.REVIEW, root.showing, **more)] if root.reviewable else []

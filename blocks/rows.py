@@ -7,9 +7,10 @@ leads to ``text`` elements in code style or to preformatted text, under labels o
 from collections.abc import Iterable
 
 from blocks import call as said
-from blocks import kit, limits, words
+from blocks import elements as kit
+from blocks import limits, words
 from blocks.args import Arguments, Row, Shape, name_text
-from blocks.kit import Json
+from blocks.elements import Json
 from blocks.models import CallView
 from blocks.text import cut_by_weight, literal, weight
 

@@ -24,48 +24,42 @@ from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
 from bot.access.deciding import Desk
-from bot.agent.pool import Agents
-from bot.agent.sync import requester_of
 from bot.core.model import Review, Who
-from bot.core.policy import Person, TenantPolicy, touches
+from bot.dispatch.claim import Bench
+from bot.dispatch.follow_up import Lookback, Unknowns
+from bot.dispatch.housekeeping import Keeper, Retention, Sealer, Sweeper
+from bot.dispatch.recheck import Sources
+from bot.dispatch.worker import Dispatcher
 from bot.errors import AgentUnreachable
-from bot.policies import Policies
+from bot.loops import Loop, Tasks
+from bot.operators.executor import make_requests
+from bot.policy.model import Person, TenantPolicy, touches
+from bot.runtimes.langgraph.client import Agents
+from bot.runtimes.langgraph.thread_sync import requester_of
+from bot.runtimes.langgraph.watch import Watcher
 from bot.settings import Settings
-from bot.slack import api
-from bot.slack.clicks import Clicks
-from bot.slack.commands import Commands
-from bot.slack.entrance import Entrance
-from bot.slack.events import Events
-from bot.slack.groups import announcing
-from bot.slack.home import Home
-from bot.slack.installations import Installations, identify, install
-from bot.slack.listeners import Listeners
-from bot.slack.operating import Operating
-from bot.slack.people import PeopleReader, Workspaces
-from bot.slack.results import Results
-from bot.slack.revocation import Revocation
-from bot.slack.screens import Screens
-from bot.slack.socket import make_socket, require_socket
-from bot.slack.submits import Submits
-from bot.slack.sync import MessageSync
-from bot.slack.telling import Telling
+from bot.slack.client import web_api
+from bot.slack.client.installations import Installations, identify, install
+from bot.slack.client.people import PeopleReader, Workspaces
+from bot.slack.client.socket_mode import make_socket, require_socket
+from bot.slack.inbound.buttons import Clicks
+from bot.slack.inbound.commands import Commands
+from bot.slack.inbound.events import Events, Revocation
+from bot.slack.inbound.listeners import Listeners
+from bot.slack.inbound.shape_guard import Entrance
+from bot.slack.inbound.submissions import Submits
+from bot.slack.outbound.home import Home
+from bot.slack.outbound.message_sync import MessageSync
+from bot.slack.outbound.notices import Telling, announcing
+from bot.slack.windows.open import Screens
+from bot.slack.windows.operators import Operating
+from bot.slack.windows.results import Results
 from bot.store.engine import Store
+from bot.store.policies import Policies
 from bot.store.wakes import Wakes, wakes_of
 from bot.web.app import Endpoints, create_web
-from bot.web.intake import Intake
+from bot.web.hints import Intake
 from bot.web.slack import SlackEndpoint
-from bot.work.attempt import Bench
-from bot.work.dispatch import Dispatcher
-from bot.work.keep import Keeper
-from bot.work.lookback import Lookback
-from bot.work.loops import Loop, Tasks
-from bot.work.recheck import Sources
-from bot.work.requests import make_requests
-from bot.work.retention import Retention
-from bot.work.seal import Sealer
-from bot.work.sweep import Sweeper
-from bot.work.unknown import Unknowns
-from bot.work.watch import Watcher
 
 log = structlog.get_logger("placet")
 
@@ -217,10 +211,10 @@ def _wakes(store: Store, loops: dict[str, Loop]) -> Wakes | None:
 async def _installed(settings: Settings, client: AsyncWebClient | None) -> Installations:
     if settings.slack_tokens:
         clients = {
-            team: api.make_client(token, settings.slack_api_url) for team, token in settings.slack_tokens.items()
+            team: web_api.make_client(token, settings.slack_api_url) for team, token in settings.slack_tokens.items()
         }
         return await install(clients)
-    found = await identify(client or api.make_client(settings.slack_bot_token, settings.slack_api_url))
+    found = await identify(client or web_api.make_client(settings.slack_bot_token, settings.slack_api_url))
     return Installations({found.team: found})
 
 

@@ -22,9 +22,8 @@ from sqlalchemy import select
 
 from bot.app import Placet, compose
 from bot.errors import ConfigurationError
-from bot.policies import text_digest
-from bot.sandbox.agent.app import create_app as create_agent
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.app import create_app as create_agent
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.page.panel import Recorded
 from bot.sandbox.page.routes import ASKER, pages
 from bot.sandbox.serving import listen, serving
@@ -34,8 +33,9 @@ from bot.sandbox.slack.world import World
 from bot.settings import Settings, read
 from bot.store import policies
 from bot.store.engine import Store
-from bot.store.opening import open_store
-from bot.store.registers import audit_events
+from bot.store.policies import text_digest
+from bot.store.tables import audit_events
+from bot.store.upgrade import open_store
 
 log = structlog.get_logger("placet")
 

@@ -11,14 +11,15 @@ import structlog
 import uvicorn
 
 from bot.app import LEASE_MS, Placet, compose
-from bot.core.policy_check import check
-from bot.core.policyfile import PolicyError, parse
 from bot.errors import ConfigurationError, StoreError
-from bot.policies import Policies, text_digest
+from bot.policy.lint import check
+from bot.policy.nodes import PolicyError
+from bot.policy.source import parse
 from bot.settings import Settings, is_loopback, require_slack
 from bot.store import policies
 from bot.store.engine import Store
-from bot.store.opening import open_store
+from bot.store.policies import Policies, text_digest
+from bot.store.upgrade import open_store
 
 log = structlog.get_logger("placet")
 

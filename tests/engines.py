@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import migrate
+from bot.store.upgrade import migrate
 from tests.postgres import running_postgres
 
 ENGINES = ("sqlite", "postgresql")

@@ -10,12 +10,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bot.agent.surroundings import Started, Surroundings
 from bot.core.decide import Authority, Intent, Permission, Press, Refusal, review_digest
 from bot.core.decision import decided_digest
 from bot.core.digest import Place, call_digest
-from bot.core.interrupt import ParsedInterrupt, parse_interrupt
-from bot.core.lossless import dump, parse
+from bot.core.json import dump, parse
 from bot.core.model import (
     Action,
     Decision,
@@ -29,6 +27,8 @@ from bot.core.model import (
     Target,
     Who,
 )
+from bot.runtimes.langgraph.interrupts import ParsedInterrupt, parse_interrupt
+from bot.runtimes.langgraph.run_context import Started, Surroundings
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType
 ALL = (APPROVE, EDIT, REJECT, RESPOND)

@@ -20,17 +20,17 @@ import httpx
 from bot.app import Placet, compose
 from bot.demo import demo_settings
 from bot.errors import StoreError
-from bot.policies import text_digest
-from bot.sandbox.agent.app import create_app as create_agent
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.app import create_app as create_agent
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app as create_slack
 from bot.sandbox.slack.seed import make_world
 from bot.sandbox.slack.world import World
-from bot.store import audit, messages, policies, reviews
+from bot.store import messages, policies, reviews
+from bot.store.audit import events
 from bot.store.engine import Store
-from bot.store.opening import open_store
-from bot.store.upgrade import migrate
+from bot.store.policies import text_digest
+from bot.store.upgrade import migrate, open_store
 from tests.wiretap import Heard, Wiretap
 
 CHANNEL = "C0APPROVALS"
@@ -272,7 +272,7 @@ class Office:
     async def events(self, review_id: str) -> list[Any]:
         """A review's audit events."""
         async with self.stores[0].read() as tx:
-            return await audit.events_of(tx, review_id)
+            return await events.events_of(tx, review_id)
 
     async def apply_policy(self, text: str) -> None:
         """Put another policy in force."""

@@ -25,11 +25,11 @@ import pytest
 
 from bot.app import LEASE_MS
 from bot.demo import demo_settings
-from bot.sandbox.agent.app import create_app as create_agent
+from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app as create_slack
 from bot.sandbox.slack.seed import make_world
-from bot.store.opening import open_store
+from bot.store.upgrade import open_store
 from tests.gate import Forward, Gate
 from tests.office import AgentServer, Office, policy_text
 from tests.office_fixtures import PATIENT

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from bot.cli import app
-from bot.store import open_store
-from bot.store.registers import requests
+from bot.cli.main import app
+from bot.store.tables import requests
+from bot.store.upgrade import open_store
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import shutil
 
 from typer.testing import CliRunner
 
-from bot.cli import app
-from bot.store import open_store
+from bot.cli.main import app
 from bot.store.threads import note_unreadable
+from bot.store.upgrade import open_store
 
 
 async def leave_unreadable(url, thread):

@@ -12,12 +12,12 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from bot.agent.pool import Agents
-from bot.cli_doctor import text_of
-from bot.core.policyfile import parse
-from bot.doctor import examine, failed
-from bot.doctor_agent import clock_of
-from bot.doctor_finding import Finding, Grade
+from bot.cli.doctor import text_of
+from bot.doctor.agent import clock_of
+from bot.doctor.finding import Finding, Grade
+from bot.doctor.report import examine, failed
+from bot.policy.source import parse
+from bot.runtimes.langgraph.client import Agents
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.faults import Fault
 from bot.sandbox.slack.records import Group

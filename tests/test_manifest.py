@@ -104,7 +104,7 @@ def test_every_scope_says_why():
 
 
 def test_the_manifest_subscribes_to_exactly_the_events_that_are_listened_to(manifest):
-    tree = ast.parse((ROOT / "bot" / "slack" / "events.py").read_text())
+    tree = ast.parse((ROOT / "bot" / "slack" / "inbound" / "events.py").read_text())
     words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
     subscribed = set(manifest["settings"]["event_subscriptions"]["bot_events"])

@@ -7,11 +7,10 @@ from pathlib import Path
 import yaml
 from typer.main import get_command
 
-from bot.cli import app
-from bot.core.policy_reading import AGENT_KEYS, POLICY_KEYS, SLACK_KEYS, TENANT_KEYS
-from bot.core.policy_reading_rules import RULE_KEYS, SETTING_KEYS
-from bot.core.policyfile import parse
-from bot.core.review import mermaid
+from bot.cli.main import app
+from bot.core.states import mermaid
+from bot.policy.reading import AGENT_KEYS, POLICY_KEYS, RULE_KEYS, SETTING_KEYS, SLACK_KEYS, TENANT_KEYS
+from bot.policy.source import parse
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ConfigurationError
-from bot.settings import read, require_slack
-from bot.slack.tokens import read_tokens
+from bot.settings import read, read_tokens, require_slack
 
 
 @pytest.fixture

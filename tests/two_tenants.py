@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.slack.records import Group, Person
 from bot.sandbox.slack.seed import BOT_TOKEN, add_team
 from tests.office import CLEO, AgentServer, Office, buttons, local_agent, open_office, policy_text

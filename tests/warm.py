@@ -18,7 +18,8 @@ import sys
 import traceback
 from typing import Any
 
-from bot import cli, logs
+from bot import logs
+from bot.cli import main as cli
 from bot.errors import PlacetError
 from bot.serve import serve
 from bot.settings import read

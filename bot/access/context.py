@@ -1,7 +1,7 @@
-"""What a press is about and who makes it, read in one place for every way in.
+"""Buttons and windows that this database never drew: another deployment on the same Slack app has, or a lost database.
 
-Buttons, windows when they open and when they are sent, the Home tab, commands and operators all ask here which tenant a press
-may touch and who its presser is there, so that all of them get the same answer. Nothing is decided and nothing is drawn.
+Slack gives each press to one of the connections that an app has. Where two deployments share an app, half of the presses
+come to the one that knows nothing of them, which nobody would guess from "too old".
 """
 
 from __future__ import annotations
@@ -9,15 +9,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.access.authority import Standing
-from bot.access.person import Presser, known_account, known_person
+import structlog
+
+from blocks import ids
+from bot.access.person import Presser, Standing, known_account, known_person
 from bot.core.decide import Refusal, Refused
 from bot.core.model import Review, Showing
-from bot.core.policy import Policy, touches
-from bot.policies import InForce, Policies
-from bot.store import people, reviews, showings
-from bot.store.bearings import bearing_of
+from bot.policy.model import Policy, touches
+from bot.store import messages, people, reviews, showings
 from bot.store.engine import Tx
+from bot.store.policies import InForce, Policies
+from bot.store.reviews import bearing_of
+
+log = structlog.get_logger("placet")
+ELSEWHERE = "elsewhere"  # the fact that the refusal carries, into the sentence and the record
+
+
+async def untraced(tx: Tx, showing_id: str, *, channel: str | None = None, ts: str | None = None) -> Refused:
+    """Why a showing leads to nothing: of our form and unknown, on no message of ours, it is another deployment's."""
+    drawn = ids.decode_showing(showing_id) is not None and await showings.load_showing(tx, showing_id) is None
+    if not drawn or (channel and ts and await messages.is_ours(tx, channel, ts)):
+        return Refused(Refusal.UNKNOWN_SHOWING)
+    log.warning(
+        "A press came for a card or window that this database never drew. If another deployment of Placet uses this "
+        "Slack app, each takes the other's presses: give each deployment an app of its own.",
+        action="not_ours",
+        channel=channel,
+        ts=ts,
+    )
+    return Refused(Refusal.UNKNOWN_SHOWING, facts={ELSEWHERE: "yes"})
+
 
 FRESH_MS = 120_000
 

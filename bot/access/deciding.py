@@ -12,19 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from blocks.notices import refusal_text
-from bot.access.authority import authority_for
-from bot.access.context import Context, NoContext, load_context
-from bot.access.person import Presser
-from bot.access.untraced import ELSEWHERE, untraced
+from bot.access.context import ELSEWHERE, Context, NoContext, load_context, untraced
+from bot.access.person import Presser, authority_for
 from bot.core.decide import Accepted, Intent, Press, Refusal, Refused, decide
 from bot.core.model import Decision, Review, Showing
-from bot.core.undo import take_back_refusal, without_stopped
+from bot.core.take_back import take_back_refusal, without_stopped
 from bot.metrics import DECISIONS, REFUSALS
-from bot.policies import Policies
-from bot.store import audit, decisions, notices, reviews
-from bot.store.engine import Store, Tx
-from bot.store.ids import new_id
-from bot.store.refusals import PressRefused, record_refusal
+from bot.store import decisions, notices, reviews
+from bot.store.audit import events
+from bot.store.audit.refusals import PressRefused, record_refusal
+from bot.store.engine import Store, Tx, new_id
+from bot.store.policies import Policies
 
 # Refusals that mean: what is on the screen is no longer right.
 OUTDATED = frozenset(
@@ -142,7 +140,7 @@ class Desk:
         if review.actions[position].decision is None:
             stored = await decisions.withdraw_approval(tx, review, position, who, why=TAKEN_BACK)
         else:
-            actor = audit.slack_actor(who)
+            actor = events.slack_actor(who)
             stored = await decisions.void_decisions(tx, review, why=TAKEN_BACK, actor=actor, positions=(position,))
         if stored is None:
             return Ruling(Refused(Refusal.TOO_LATE_TO_CHANGE, showing.position), review)
@@ -154,7 +152,7 @@ class Desk:
         positions = [made.position for made in accepted.decisions if review.actions[made.position].decision]
         if not positions:
             return review
-        actor = audit.slack_actor(asked.presser.who)
+        actor = events.slack_actor(asked.presser.who)
         return await decisions.void_decisions(tx, review, why="stopped", actor=actor, positions=positions)
 
     async def _record(self, tx: Tx, asked: Asked, before: Review, accepted: Accepted, *, showing: Showing) -> Ruling:
@@ -187,7 +185,7 @@ class Desk:
     async def _record_refusal(
         tx: Tx, presser: Presser, showing_id: str, *, review: Review | None, refused: Refused
     ) -> None:
-        tenant, review_id = (review.tenant, review.id) if review else (audit.EVERYONE, None)
+        tenant, review_id = (review.tenant, review.id) if review else (events.EVERYONE, None)
         content = {"showing": showing_id} | {name: True for name in (ELSEWHERE,) if name in refused.facts}
         made = PressRefused(tenant, presser.who, refused.reason.value, review_id, refused.position, content)
         await record_refusal(tx, made)
@@ -198,7 +196,7 @@ class Desk:
         ours = review is not None and refused.reason is not Refusal.OTHER_WORKSPACE
         await notices.add_notice(
             tx,
-            tenant=review.tenant if review and ours else audit.EVERYONE,
+            tenant=review.tenant if review and ours else events.EVERYONE,
             channel=tell.channel,
             user=asked.presser.user,
             thread_ts=tell.thread_ts,

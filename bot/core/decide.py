@@ -12,16 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from bot.core.decision import (
-    answer_problem,
-    decided_digest,
-    edit_problem,
-    message_problem,
-    same_arguments,
-)
+from bot.core.decision import answer_problem, decided_digest, edit_problem, message_problem, same_arguments
 from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Showing, Who
 from bot.core.quorum import RUNS_THE_TOOL, Taken, count, seconds
-from bot.core.review import IN_FLIGHT
+from bot.core.states import IN_FLIGHT
 
 LAST_MINUTE_MS = 60_000
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.core.digest import call_digest
-from bot.core.lossless import JsonProblem, canonical, parse, too_deep, unsendable
+from bot.core.json import JsonProblem, canonical, parse, too_deep, unsendable
 from bot.core.model import Action, Decision, DecisionType, Review, Shape, Who
 from bot.core.response_schema import schema_refusal
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.core.lossless import canonical
+from bot.core.json import canonical
 
 SHOWN = 12
 

@@ -30,7 +30,7 @@ class Shape(StrEnum):
 
 
 class ReviewState(StrEnum):
-    """Where a review stands; `bot.core.review.TRANSITIONS` says what may follow."""
+    """Where a review stands; `bot.core.states.TRANSITIONS` says what may follow."""
 
     OPEN = "open"  # waits for people
     DECIDED = "decided"  # every position has a decision; waits for a worker

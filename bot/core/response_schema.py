@@ -20,7 +20,7 @@ from jsonschema.validators import Draft202012Validator, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from bot.core.lossless import Number, parse
+from bot.core.json import Number, parse
 
 MAX_SCHEMA_DEPTH = 32
 Types = frozenset[str]

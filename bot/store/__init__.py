@@ -5,7 +5,6 @@ The database decides every race; this package must not know Slack, agent servers
 """
 
 from bot.store.engine import Store, Tx
-from bot.store.opening import open_store
-from bot.store.upgrade import migrate
+from bot.store.upgrade import migrate, open_store
 
 __all__ = ["Store", "Tx", "migrate", "open_store"]

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, insert, select, text, update
 
 from bot.core.model import Decision, DecisionType, Who
-from bot.store import audit
+from bot.store.audit import events
 from bot.store.engine import Tx
 from bot.store.tables import ACTIVE_DECISION, approvals
 
@@ -61,12 +61,12 @@ def _approval(row: Any) -> Decision:
 
 async def insert_approvals(tx: Tx, review_id: str, made: Sequence[Decision]) -> None:
     """Store approvals that the caller has counted, under the review's lock."""
-    rows = [_row(review_id, one) for one in made]
+    rows = [_approval_row(review_id, one) for one in made]
     if rows:
         await tx.conn.execute(insert(approvals), rows)
 
 
-def _row(review_id: str, made: Decision) -> dict[str, Any]:
+def _approval_row(review_id: str, made: Decision) -> dict[str, Any]:
     return {
         "id": made.id,
         "review_id": review_id,
@@ -97,7 +97,7 @@ async def withdraw(tx: Tx, approval: Decision, *, why: str) -> None:
     await tx.conn.execute(update(approvals).where(here).values(voided_at=tx.now, void_why=why))
 
 
-def approval_event(tenant: str, review_id: str, made: Decision) -> audit.Event:
+def approval_event(tenant: str, review_id: str, made: Decision) -> events.Event:
     """What the record says of one approval."""
     content = {
         "approval": made.id,
@@ -108,15 +108,17 @@ def approval_event(tenant: str, review_id: str, made: Decision) -> audit.Event:
         "rule": made.rule,
         "policy_version": made.policy_version,
     }
-    return audit.Event(tenant, "approval.made", review_id, made.position, audit.slack_actor(made.by), content)
+    return events.Event(tenant, "approval.made", review_id, made.position, events.slack_actor(made.by), content)
 
 
-def withdrawn_event(tenant: str, review_id: str, approval: Decision, *, why: str) -> audit.Event:
+def withdrawn_event(tenant: str, review_id: str, approval: Decision, *, why: str) -> events.Event:
     """What the record says when somebody's own approval counts no more."""
     content = {"approval": approval.id, "why": why}
-    return audit.Event(tenant, "approval.voided", review_id, approval.position, audit.slack_actor(approval.by), content)
+    return events.Event(
+        tenant, "approval.voided", review_id, approval.position, events.slack_actor(approval.by), content
+    )
 
 
-def voided_event(tenant: str, review_id: str, position: int, *, why: str, actor: str) -> audit.Event:
+def voided_event(tenant: str, review_id: str, position: int, *, why: str, actor: str) -> events.Event:
     """What the record says when the approvals of a position count no more."""
-    return audit.Event(tenant, "approvals.voided", review_id, position, actor, {"why": why})
+    return events.Event(tenant, "approvals.voided", review_id, position, actor, {"why": why})

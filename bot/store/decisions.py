@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, false, insert, or_, select, text, update
 
 from bot.core.digest import salted
 from bot.core.model import Action, Decision, Review, ReviewState, Who
-from bot.store import audit
 from bot.store.approvals import (
     approval_event,
     insert_approvals,
@@ -23,12 +22,13 @@ from bot.store.approvals import (
     withdraw,
     withdrawn_event,
 )
+from bot.store.audit import events as audit
+from bot.store.dialects import insert_once
 from bot.store.engine import Tx
-from bot.store.reviews import make_move
+from bot.store.reviews import load_review, make_move
 from bot.store.rows import DECISION, decision_of, decision_row
-from bot.store.tables import actions, decisions, deliveries, showings
+from bot.store.tables import ACTIVE_DECISION, actions, decisions, deliveries, reviews, showings
 from bot.store.transitions import Move, revise, standing_of
-from bot.store.writing import insert_once
 
 # Made once: to build a statement costs as much as to send it.
 _INSERT = insert(decisions)
@@ -228,3 +228,20 @@ async def remember_answer(tx: Tx, key: str, answer: str) -> bool:
 async def purge_answers(tx: Tx, *, older_than_ms: int = 86_400_000) -> int:
     """Forget answers older than Slack could still replay; returns how many."""
     return (await tx.conn.execute(delete(deliveries).where(deliveries.c.at < tx.now - older_than_ms))).rowcount
+
+
+async def decided_lately(tx: Tx, who: Mapping[str, Who | None], *, limit: int) -> list[tuple[Review, int]]:
+    """The newest decisions of a person that count, each as its review and position, newest first.
+
+    `who` is the person's key in each tenant.
+    """
+    mine = [
+        and_(reviews.c.tenant == tenant, decisions.c.team == key.team, decisions.c.user_id == key.user)
+        for tenant, key in who.items()
+        if key is not None
+    ]
+    columns = select(decisions.c.review_id, decisions.c.position).join(reviews, reviews.c.id == decisions.c.review_id)
+    here = columns.where(or_(false(), *mine), text(ACTIVE_DECISION))
+    rows = (await tx.conn.execute(here.order_by(decisions.c.at.desc()).limit(limit))).all()
+    found = [(await load_review(tx, row.review_id), row.position) for row in rows]
+    return [(review, position) for review, position in found if review is not None]

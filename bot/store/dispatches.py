@@ -1,42 +1,293 @@
-"""What an owner does with a claim: arm, note the answer, give back, close.
+"""What is known of single attempts of a dispatch, where there is more to know than their number.
 
-Every change holds only for the owner's own token, and is made with the review's transition in one transaction. None
-or False means that the claim is no longer ours: stop, send nothing. Whether a request was taken is not judged here.
+Written with the arming or the end of the attempt and never undone: whether one may be declared not taken by deleting its
+assistant hangs on what was sent, not on what the policy says by then. The agent server is not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Row, and_, or_, select, text, update
+from sqlalchemy import Row, Select, and_, delete, exists, func, insert, literal, not_, or_, select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from bot.core.model import Outcome, ReviewState
-from bot.store import audit
-from bot.store.claims import Claim, adopt_orphan, claim_next, claim_of
-from bot.store.engine import Tx
-from bot.store.lookbacks import look_back
+from bot.store.audit import events
+from bot.store.dialects import insert_once, upsert
+from bot.store.engine import Tx, new_id
 from bot.store.reviews import store_outcomes
-from bot.store.tables import UNKNOWN_REVIEW, dispatches, reviews
+from bot.store.tables import (
+    DUE_REVIEW,
+    LIVE_DISPATCH,
+    UNKNOWN_REVIEW,
+    attempts,
+    dispatches,
+    lookbacks,
+    reviews,
+    tenants,
+)
 from bot.store.tenants import is_paused
 from bot.store.transitions import Move, Standing, shift, standing
 
-__all__ = [
-    "Claim",
-    "accept",
-    "adopt_orphan",
-    "arm",
-    "claim_next",
-    "close",
-    "load_claim",
-    "not_taken",
-    "raise_alarm",
-    "release",
-    "renew",
-    "set_alive",
-    "unknown_due",
-]
+
+async def note_fence(tx: Tx, armed: Claim, *, assistant_id: str) -> None:
+    """Record, in the arming's own transaction, the assistant that was made for this attempt alone."""
+    row = {"dispatch_id": armed.dispatch_id, "attempt": armed.attempt, "assistant_id": assistant_id}
+    await tx.conn.execute(insert(attempts).values(**row, dead=False, refused=False))
+
+
+async def note_dead(tx: Tx, claim: Claim) -> None:
+    """Record that no copy of the claim's last attempt can run: it never left, or the server refused it."""
+    await _note(tx, claim, dead=True)
+
+
+async def note_refused(tx: Tx, claim: Claim) -> None:
+    """Record that the server refused the claim's last attempt, which says nothing of another copy of it."""
+    await _note(tx, claim, refused=True)
+
+
+async def _note(tx: Tx, claim: Claim, **what: bool) -> None:
+    here = and_(attempts.c.dispatch_id == claim.dispatch_id, attempts.c.attempt == claim.attempt)
+    changed = await tx.conn.execute(update(attempts).where(here).values(**what))
+    if changed.rowcount == 0:
+        row = {"dispatch_id": claim.dispatch_id, "attempt": claim.attempt, "dead": False, "refused": False}
+        await tx.conn.execute(insert(attempts).values(**row | what))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the attempts of a dispatch ended: `refused` by the server, and of which nobody can say why they got lost."""
+
+    refused: int
+    lost: int
+
+
+async def tally(tx: Tx, claim: Claim) -> Tally:
+    """Count the attempts, the last one too."""
+    here = attempts.c.dispatch_id == claim.dispatch_id
+    found = [(row.dead, row.refused) for row in await tx.conn.execute(select(attempts).where(here))]
+    known = sum(dead or refused for dead, refused in found)
+    return Tally(sum(refused for _, refused in found), claim.attempt - known)
+
+
+async def fence_of(tx: Tx, claim: Claim) -> str | None:
+    """The assistant of the claim's last attempt; None where that went to the thread's own."""
+    here = and_(attempts.c.dispatch_id == claim.dispatch_id, attempts.c.attempt == claim.attempt)
+    found: str | None = await tx.conn.scalar(select(attempts.c.assistant_id).where(here))
+    return found
+
+
+async def first_alive(tx: Tx, claim: Claim) -> int:
+    """The first attempt that is not known to be dead, at most the next one: its copies and later ones may still meet."""
+    here = and_(attempts.c.dispatch_id == claim.dispatch_id, attempts.c.dead)
+    dead = set(await tx.conn.scalars(select(attempts.c.attempt).where(here)))
+    return next(number for number in count(1) if number not in dead)
+
+
+# Candidates of one tenant that a claim looks at before it leaves the rest to the next poll.
+CANDIDATES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A live dispatch as its owner holds it. `expiry`: nobody decided in time, so every position is rejected."""
+
+    dispatch_id: str
+    review_id: str
+    tenant: str
+    url: str
+    thread_id: str
+    token: int
+    attempt: int
+    state: str  # claimed | armed | accepted | closed | idle
+    armed_at: int | None
+    alive_at: int | None
+    run_id: str | None
+    lease_until: int
+    owner: str
+    expiry: bool
+    accepted_at: int | None = None
+
+
+def claim_of(row: Row[Any]) -> Claim:
+    """A claim from its dispatch row."""
+    return Claim(
+        dispatch_id=row.id,
+        review_id=row.review_id,
+        tenant=row.tenant,
+        url=row.server_url,
+        thread_id=row.thread_id,
+        token=row.token,
+        attempt=row.attempt,
+        state=row.state,
+        armed_at=row.armed_at,
+        alive_at=row.alive_at,
+        run_id=row.run_id,
+        lease_until=row.lease_until,
+        owner=row.owner,
+        expiry=row.expiry,
+        accepted_at=row.accepted_at,
+    )
+
+
+async def claim_next(tx: Tx, *, owner: str, lease_ms: int, skip_tenants: Sequence[str] = ()) -> Claim | None:
+    """Claim the oldest due review of the tenant that has waited longest for a claim; None when nothing is due.
+
+    Skips paused tenants, threads with a live dispatch, and rows that another transaction is claiming.
+    """
+    for tenant in await _waiting_tenants(tx, skip_tenants):
+        found = await tx.conn.execute(due_reviews(tenant, now=tx.now))
+        for row in found.all():
+            claim = await _claim(tx, row, owner=owner, lease_ms=lease_ms)
+            if claim:
+                return claim
+    return None
+
+
+async def _waiting_tenants(tx: Tx, skip: Sequence[str]) -> list[str]:
+    names = [row.tenant for row in await tx.conn.execute(waiting_tenants())]
+    if not names:
+        return []
+    paused = set(await tx.conn.scalars(select(tenants.c.name).where(tenants.c.paused_at.is_not(None))))
+    skipped = paused | set(skip)
+    return [] if events.EVERYONE in paused else [name for name in names if name not in skipped]
+
+
+def waiting_tenants() -> Select[tuple[str]]:
+    """Tenants with a due review, by their last claim. Hops through the index: the cost is one step a tenant."""
+    first = select(func.min(reviews.c.tenant)).where(text(DUE_REVIEW)).scalar_subquery()
+    hop = select(first.label("tenant")).cte("waiting", recursive=True)
+    following = select(func.min(reviews.c.tenant)).where(text(DUE_REVIEW), reviews.c.tenant > hop.c.tenant)
+    hop = hop.union_all(select(following.scalar_subquery()).where(hop.c.tenant.is_not(None)))
+    last = select(func.max(dispatches.c.claimed_at)).where(dispatches.c.tenant == hop.c.tenant).scalar_subquery()
+    return select(hop.c.tenant).where(hop.c.tenant.is_not(None)).order_by(func.coalesce(last, 0), hop.c.tenant)
+
+
+def due_reviews(tenant: str, *, now: int) -> Select[Any]:
+    """Due reviews of one tenant whose threads nobody holds, oldest first, skipping rows locked elsewhere."""
+    taken = exists(literal(1)).where(
+        dispatches.c.server_url == reviews.c.server_url,
+        dispatches.c.thread_id == reviews.c.thread_id,
+        text(LIVE_DISPATCH),
+    )
+    columns = (reviews.c.id, reviews.c.tenant, reviews.c.state, reviews.c.version)
+    statement = select(*columns, reviews.c.server_url, reviews.c.thread_id).where(
+        text(DUE_REVIEW), reviews.c.tenant == tenant, reviews.c.next_try_at <= now, not_(taken)
+    )
+    ordered = statement.order_by(reviews.c.next_try_at, reviews.c.id).limit(CANDIDATES)
+    return ordered.with_for_update(skip_locked=True, key_share=True, of=reviews)
+
+
+async def _claim(tx: Tx, row: Row[Any], *, owner: str, lease_ms: int) -> Claim | None:
+    held = {"owner": owner, "lease_ms": lease_ms, "lease_until": tx.now + lease_ms, "claimed_at": tx.now}
+    if not (await _first(tx, row, held) or await _again(tx, row, held)):
+        return None
+    taken = (await tx.conn.execute(select(dispatches).where(dispatches.c.review_id == row.id))).one()
+    claim = claim_of(taken)
+    content = {"dispatch": claim.dispatch_id, "token": claim.token, "attempt": claim.attempt, "owner": owner}
+    at = Standing(row.id, row.tenant, ReviewState(row.state), row.version)
+    await shift(tx, at, Move(ReviewState.CLAIMED, content=content))
+    return claim
+
+
+async def _first(tx: Tx, row: Row[Any], held: dict[str, Any]) -> bool:
+    fresh = {
+        "id": new_id("d"),
+        "review_id": row.id,
+        "tenant": row.tenant,
+        "server_url": row.server_url,
+        "thread_id": row.thread_id,
+        "state": "claimed",
+        "live": True,
+        "expiry": row.state == ReviewState.EXPIRED.value,
+        "token": 1,
+        "attempt": 0,
+        "next_try_at": 0,
+        "why": "",
+    }
+    return await insert_once(tx, dispatches, fresh | held)
+
+
+async def _again(tx: Tx, row: Row[Any], held: dict[str, Any]) -> bool:
+    """Claim with the dispatch that the review has already: its id must stay, because the server may know it."""
+    expiry = or_(dispatches.c.expiry, literal(row.state == ReviewState.EXPIRED.value))
+    renewed = held | {"token": dispatches.c.token + 1, "state": "claimed", "live": True, "expiry": expiry, "why": ""}
+    cleared = {"armed_at": None, "alive_at": None, "accepted_at": None, "run_id": None, "outcome": None}
+    here = and_(dispatches.c.review_id == row.id, not_(dispatches.c.live))
+    try:
+        async with tx.conn.begin_nested():
+            changed = await tx.conn.execute(update(dispatches).where(here).values(**renewed, **cleared))
+    except IntegrityError:
+        # Another review of the thread was claimed since we looked.
+        return False
+    return changed.rowcount == 1
+
+
+async def adopt_orphan(tx: Tx, *, owner: str, lease_ms: int) -> Claim | None:
+    """Take over one live dispatch whose lease has run out, as it stands, under a new token."""
+    lapsed = select(dispatches.c.id).where(text(LIVE_DISPATCH), dispatches.c.lease_until < tx.now)
+    one = lapsed.order_by(dispatches.c.lease_until).limit(1).with_for_update(skip_locked=True).scalar_subquery()
+    held = {"owner": owner, "lease_ms": lease_ms, "lease_until": tx.now + lease_ms, "token": dispatches.c.token + 1}
+    changed = update(dispatches).where(dispatches.c.id == one, text(LIVE_DISPATCH)).values(**held)
+    row = (await tx.conn.execute(changed.returning(dispatches))).one_or_none()
+    if row is None:
+        return None
+    content = {"dispatch": row.id, "token": row.token, "state": row.state, "owner": owner}
+    await events.record(tx, tenant=row.tenant, kind="dispatch.adopted", review_id=row.review_id, content=content)
+    return claim_of(row)
+
+
+# The window within which two answers count as racing, so that the other one's row is sure to be listed.
+FIRST_LOOK_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A dispatch to look back at: closed when (ms), and the alarm that was raised for it already, if any."""
+
+    claim: Claim
+    closed_at: int
+    alarm: str | None
+
+
+async def look_back(tx: Tx, dispatch_id: str, *, after_ms: int = FIRST_LOOK_MS) -> None:
+    """Have a dispatch looked at so much later."""
+    await upsert(tx, lookbacks, {"dispatch_id": dispatch_id, "look_at": tx.now + after_ms})
+
+
+async def any_due(tx: Tx) -> bool:
+    """Whether something is due: asked in a reading transaction, so that an idle bot writes nothing."""
+    first = await tx.conn.scalar(select(func.min(lookbacks.c.look_at)))
+    return first is not None and first <= tx.now
+
+
+async def take_due(tx: Tx, *, lease_ms: int, limit: int) -> list[Due]:
+    """What is due, put off by `lease_ms` so that one worker looks."""
+    here = select(lookbacks.c.dispatch_id).where(lookbacks.c.look_at <= tx.now).order_by(lookbacks.c.look_at)
+    ids = list(await tx.conn.scalars(here.limit(limit).with_for_update(skip_locked=True)))
+    if not ids:
+        return []
+    await tx.conn.execute(update(lookbacks).where(lookbacks.c.dispatch_id.in_(ids)).values(look_at=tx.now + lease_ms))
+    found = await tx.conn.execute(select(dispatches).where(dispatches.c.id.in_(ids)).order_by(dispatches.c.id))
+    return [Due(claim_of(row), row.closed_at or tx.now, row.alarm) for row in found]
+
+
+async def put_off(tx: Tx, again: Mapping[str, int], done: Collection[str]) -> None:
+    """Look at some again, so many ms from now by dispatch, and at those that are done no more."""
+    for dispatch_id, after_ms in again.items():
+        await look_back(tx, dispatch_id, after_ms=after_ms)
+    if done:
+        await tx.conn.execute(delete(lookbacks).where(lookbacks.c.dispatch_id.in_(done)))
+
+
+async def known_dispatches(tx: Tx, marks: Collection[str]) -> frozenset[str]:
+    """Which of these marks are dispatches of ours: their runs answer other interrupts, one after the other."""
+    return frozenset(await tx.conn.scalars(select(dispatches.c.id).where(dispatches.c.id.in_(marks))))
+
 
 UNKNOWN_ALARM, RAISED_ALARM = "unknown", "raised"
 _OPEN_AGAIN = frozenset({ReviewState.DECIDED, ReviewState.OPEN, ReviewState.EXPIRED})
@@ -214,4 +465,4 @@ def _named(claim: Claim, **content: Any) -> dict[str, Any]:
 
 
 async def _record(tx: Tx, claim: Claim, kind: str, content: dict[str, Any]) -> None:
-    await audit.record(tx, tenant=claim.tenant, kind=kind, review_id=claim.review_id, content=content)
+    await events.record(tx, tenant=claim.tenant, kind=kind, review_id=claim.review_id, content=content)

@@ -1,13 +1,13 @@
-"""The database behind transactions: one connection pool for writing, one for reading, one clock.
+"""Ids of stored rows: unguessable, because a showing's id is all that a button carries.
 
-A write transaction on SQLite begins IMMEDIATE, so that what it reads first cannot change under it; on PostgreSQL it
-is READ COMMITTED and every function states its condition in the UPDATE itself. A read transaction sees one moment.
-Everything of the drivers that callers must survive becomes `StoreError` here; nothing here knows a table.
+The prefix says what a row is; nothing may be read out of the rest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
@@ -23,9 +23,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import NullPool
 
 from bot.errors import StoreError
-from bot.store.address import POSTGRESQL, SQLITE, Address
-from bot.store.files import FileLock
-from bot.store.sqlite import connecting
+from bot.store.connection import POSTGRESQL, SQLITE, Address, FileLock, connecting
+
+
+def new_id(prefix: str) -> str:
+    """`prefix`, an underscore, and 128 random bits as 26 lowercase base32 characters."""
+    return f"{prefix}_{base64.b32encode(os.urandom(16)).decode().rstrip('=').lower()}"
+
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 10

@@ -11,11 +11,10 @@ from typing import Any
 
 from sqlalchemy import and_, or_, select, text, update
 
-from bot.store import audit
-from bot.store.engine import Tx
-from bot.store.ids import new_id
+from bot.store.audit import events
+from bot.store.dialects import insert_once
+from bot.store.engine import Tx, new_id
 from bot.store.tables import DUE_NOTICE, notices
-from bot.store.writing import insert_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ async def notice_sent(tx: Tx, notice: Notice) -> bool:
     if not await _change(tx, notice, state="sent", sent_at=tx.now, lease_until=None):
         return False
     content = {"notice": notice.id, "key": notice.key, "channel": notice.channel, "to": notice.user_id}
-    await audit.record(tx, tenant=notice.tenant, kind="notice.sent", content=content)
+    await events.record(tx, tenant=notice.tenant, kind="notice.sent", content=content)
     return True
 
 

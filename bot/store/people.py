@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import BindParameter, FromClause, and_, bindparam, delete, insert, literal, or_, select
 
 from bot.core.model import Who
-from bot.store import audit
+from bot.store.audit import events
+from bot.store.dialects import serialise, upsert
 from bot.store.engine import Tx
-from bot.store.registers import group_members, people, user_groups
-from bot.store.writing import serialise, upsert
+from bot.store.tables import group_members, people, user_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ async def save_person(tx: Tx, told: Person) -> None:
     await upsert(tx, people, row)
     if before is None or replace(before, as_of=told.as_of, name=told.name) != told:
         del row["name"]
-        await audit.record(tx, tenant=audit.EVERYONE, kind="person.changed", content=row)
+        await events.record(tx, tenant=events.EVERYONE, kind="person.changed", content=row)
 
 
 async def members_of(tx: Tx, team: str, group: str) -> frozenset[str]:
@@ -175,7 +175,7 @@ async def save_group(
     await _change_members(tx, Who(team, group), change)
     if change.added or change.removed:
         content = {"team": team, "group": group, "added": sorted(change.added), "removed": sorted(change.removed)}
-        await audit.record(tx, tenant=audit.EVERYONE, kind="group.changed", content=content)
+        await events.record(tx, tenant=events.EVERYONE, kind="group.changed", content=content)
     return change
 
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from sqlalchemy import and_, insert, or_, select, text, update
 
-from bot.core.lossless import dump
-from bot.store import audit
-from bot.store.engine import Tx
-from bot.store.ids import new_id
-from bot.store.registers import WAITING_REQUEST, requests
+from bot.core.json import dump
+from bot.store.audit import events
+from bot.store.engine import Tx, new_id
+from bot.store.tables import WAITING_REQUEST, requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,8 @@ async def ask(  # noqa: PLR0913 - a request's own parts, each named by the calle
     tx.wakes.add("requests")
     await tx.conn.execute(insert(requests).values(**row, state="new"))
     told = {"request": made.id, "kind": kind}
-    chain = tenant or audit.EVERYONE
-    await audit.record(tx, tenant=chain, kind="request.asked", review_id=review_id, actor=by, content=told)
+    chain = tenant or events.EVERYONE
+    await events.record(tx, tenant=chain, kind="request.asked", review_id=review_id, actor=by, content=told)
     return made.id
 
 
@@ -74,8 +73,8 @@ async def answer(tx: Tx, request: Request, *, answer: str) -> bool:
     if (await tx.conn.execute(update(requests).where(here).values(**done))).rowcount != 1:
         return False
     content = {"request": request.id, "kind": request.kind}
-    tenant, review_id = request.tenant or audit.EVERYONE, request.review_id
-    await audit.record(tx, tenant=tenant, kind="request.done", review_id=review_id, content=content)
+    tenant, review_id = request.tenant or events.EVERYONE, request.review_id
+    await events.record(tx, tenant=tenant, kind="request.done", review_id=review_id, content=content)
     return True
 
 

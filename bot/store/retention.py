@@ -11,12 +11,22 @@ from typing import Any
 
 from sqlalchemy import and_, delete, func, literal, select, text, update
 
-from bot.store import audit
-from bot.store.address import SQLITE
+from bot.store.audit import events
+from bot.store.audit.verify import PRUNED
+from bot.store.connection import SQLITE
 from bot.store.engine import Tx
-from bot.store.evidence import PRUNED
-from bot.store.registers import audit_events
-from bot.store.tables import ERASABLE, actions, approvals, decisions, drafts, messages, notices, reviews, showings
+from bot.store.tables import (
+    ERASABLE,
+    actions,
+    approvals,
+    audit_events,
+    decisions,
+    drafts,
+    messages,
+    notices,
+    reviews,
+    showings,
+)
 from bot.store.transitions import redraw
 
 # A chain whose beginning is taken daily, not event by event: each taking is an event itself.
@@ -33,7 +43,7 @@ async def erase_settled(tx: Tx, *, tenant: str, older_than_ms: int, limit: int) 
     if ids:
         await _overwrite_freed_pages(tx)
         await _erase(tx, ids)
-        await audit.record_all(tx, [audit.Event(tenant, "review.erased", review_id) for review_id in ids])
+        await events.record_all(tx, [events.Event(tenant, "review.erased", review_id) for review_id in ids])
     return len(ids)
 
 
@@ -88,7 +98,7 @@ async def prune_audit(tx: Tx, *, tenant: str, older_than_ms: int) -> int:
     through = await tx.conn.scalar(select(func.max(audit_events.c.id)).where(here, audit_events.c.seq <= last))
     gone = (await tx.conn.execute(delete(audit_events).where(here, audit_events.c.seq <= last))).rowcount
     content = {"seq": row.seq, "hash": row.hash, "before": before, "through": through, "count": gone}
-    await audit.record(tx, tenant=tenant, kind=PRUNED, content=content)
+    await events.record(tx, tenant=tenant, kind=PRUNED, content=content)
     return gone
 
 

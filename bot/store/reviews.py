@@ -11,14 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, exists, insert, select, text, true, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, exists, func, insert, select, text, true, update
 
 from bot.core.digest import salted
-from bot.core.model import Action, Decision, Outcome, Review, ReviewState, Target
-from bot.core.review import TERMINAL
-from bot.store import audit
+from bot.core.model import Action, Decision, Outcome, Review, ReviewState, Target, Who
+from bot.core.states import TERMINAL
 from bot.store.approvals import load_approvals
+from bot.store.audit import events
+from bot.store.dialects import insert_once
 from bot.store.engine import Tx
+from bot.store.people import ACCOUNT, Account, account_joined, account_of
 from bot.store.rows import DECISION, action_of, action_row, decision_of, review_of, review_row
 from bot.store.tables import (
     EXPIRABLE,
@@ -27,11 +29,12 @@ from bot.store.tables import (
     actions,
     approvals,
     decisions,
+    deliveries,
     dispatches,
+    policy_versions,
     reviews,
 )
 from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
-from bot.store.writing import insert_once
 
 # Ids in one IN list: well below what either engine takes.
 CHUNK = 500
@@ -98,7 +101,7 @@ async def insert_review(tx: Tx, review: Review, *, policy_version: int, generati
         "digests": [action.digest for action in review.actions],
         "policy_version": policy_version,
     }
-    await audit.record(tx, tenant=review.tenant, kind="review.opened", review_id=review.id, content=content)
+    await events.record(tx, tenant=review.tenant, kind="review.opened", review_id=review.id, content=content)
     return True
 
 
@@ -260,7 +263,7 @@ async def rename_requester(tx: Tx, review_id: str, named: str | None) -> bool:
     if review is None or review.requester_now == named or review.state not in (ReviewState.OPEN, ReviewState.DECIDED):
         return False
     content = {"before": review.requester_now, "now": named}
-    event = audit.Event(review.tenant, "requester.changed", review.id, None, audit.PLACET, content)
+    event = events.Event(review.tenant, "requester.changed", review.id, None, events.PLACET, content)
     renamed = None if named == review.requester else named or ""
     return await revise(tx, standing_of(review), [event], renamed=renamed) is not None
 
@@ -271,7 +274,7 @@ async def move(  # noqa: PLR0913 - what the record of a move says, each named by
     to: ReviewState,
     *,
     why: str = "",
-    actor: str = audit.PLACET,
+    actor: str = events.PLACET,
     content: Mapping[str, Any] | None = None,
     next_try_at: int | None = None,
 ) -> Review | None:
@@ -307,7 +310,7 @@ async def set_outcomes(tx: Tx, review: Review, outcomes: Mapping[int, tuple[Outc
     """Store what became of the calls, by the agent server's word."""
     await store_outcomes(tx, review.id, outcomes)
     content = {"outcomes": {str(position): outcome.value for position, (outcome, _) in outcomes.items()}}
-    await audit.record(tx, tenant=review.tenant, kind="review.outcomes", review_id=review.id, content=content)
+    await events.record(tx, tenant=review.tenant, kind="review.outcomes", review_id=review.id, content=content)
     await want_redraw(tx, review.id)
 
 
@@ -321,7 +324,7 @@ async def store_outcomes(tx: Tx, review_id: str, outcomes: Mapping[int, tuple[Ou
 async def set_call_ids(tx: Tx, review: Review, call_ids: Mapping[int, str]) -> Review | None:
     """Store which tool call each position is, once it is known; None if the review changed meanwhile."""
     content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
-    named = audit.Event(review.tenant, "review.calls", review.id, content=content)
+    named = events.Event(review.tenant, "review.calls", review.id, content=content)
     at = await revise(tx, standing_of(review), [named])
     if at is None:
         return None
@@ -343,13 +346,41 @@ async def set_delivered(tx: Tx, review_id: str, *, decide_within_ms: int | None)
     changed = await tx.conn.execute(update(reviews).where(here).values(delivered_at=tx.now, decide_by=decide_by))
     if changed.rowcount != 1:
         return False
-    tenant = audit.tenant_of(review_id)
+    tenant = events.tenant_of(review_id)
     content = {"decide_by": decide_by}
-    await audit.record(tx, tenant=tenant, kind="review.delivered", review_id=review_id, content=content)
+    await events.record(tx, tenant=tenant, kind="review.delivered", review_id=review_id, content=content)
     return True
 
 
 async def due_to_expire(tx: Tx, *, limit: int) -> list[str]:
     """Reviews whose time to decide has passed and of which nothing was sent, longest passed first."""
     statement = select(reviews.c.id).where(text(EXPIRABLE), reviews.c.decide_by <= tx.now)
+    return list(await tx.conn.scalars(statement.order_by(reviews.c.decide_by).limit(limit)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """The answer that this delivery was given before, the policy in force, and its presser as Slack last told of them."""
+
+    answer: str | None
+    policy_version: int  # 0: none is stored
+    account: Account
+
+
+_POLICY = select(func.coalesce(func.max(policy_versions.c.version), 0).label("version")).subquery("policy")
+_ANSWER = select(deliveries.c.answer).where(deliveries.c.key == bindparam("key")).scalar_subquery()
+# One row at least: what is not there is joined as nulls.
+_BEARING = select(_ANSWER.label("answer"), _POLICY.c.version, *ACCOUNT).select_from(account_joined(_POLICY))
+
+
+async def bearing_of(tx: Tx, key: str, who: Who) -> Bearing:
+    """As this transaction sees it now; `key` is the delivery's."""
+    rows = (await tx.conn.execute(_BEARING, {"key": key, "team": who.team, "user": who.user})).all()
+    return Bearing(rows[0].answer, rows[0].version, account_of(who.user, rows))
+
+
+async def near_expiry(tx: Tx, *, within_ms: int, limit: int) -> list[str]:
+    """Ids of reviews with less than `within_ms` left, and some."""
+    left = (reviews.c.decide_by > tx.now) & (reviews.c.decide_by <= tx.now + within_ms)
+    statement = select(reviews.c.id).where(text(EXPIRABLE), left, reviews.c.state == "open")
     return list(await tx.conn.scalars(statement.order_by(reviews.c.decide_by).limit(limit)))

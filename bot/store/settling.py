@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import not_, text, update
 
 from bot.core.model import Outcome, Review, ReviewState
-from bot.store import audit
+from bot.store.audit import events
 from bot.store.decisions import record_approvals, void_decisions
 from bot.store.engine import Tx
 from bot.store.reviews import make_move, reopen, store_outcomes
@@ -27,7 +27,7 @@ class Settlement:
 
     to: ReviewState
     why: str = ""
-    actor: str = audit.PLACET
+    actor: str = events.PLACET
     outcomes: Mapping[int, tuple[Outcome, str | None]] = field(default_factory=dict)
     content: Mapping[str, Any] = field(default_factory=dict)
 

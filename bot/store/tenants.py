@@ -1,6 +1,6 @@
 """What is true of a whole tenant: paused by an operator, or ailing.
 
-A pause stops claims at once (`bot.store.claims` reads it) and never a decision. A fault is what an operator must see
+A pause stops claims at once (`bot.store.dispatches` reads it) and never a decision. A fault is what an operator must see
 until it is over; which faults there are is not known here.
 """
 
@@ -12,15 +12,14 @@ from typing import Any
 
 from sqlalchemy import and_, or_, select, text, update
 
-from bot.store import audit
+from bot.store.audit import events
+from bot.store.dialects import insert_once
 from bot.store.engine import Tx
-from bot.store.registers import tenants
-from bot.store.tables import LIVE_REVIEW, messages, reviews
+from bot.store.tables import LIVE_REVIEW, messages, reviews, tenants
 from bot.store.transitions import redraw
-from bot.store.writing import insert_once
 
 # Pausing this name pauses every tenant, those of a later policy too.
-ALL = audit.EVERYONE
+ALL = events.EVERYONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ async def _set_pause(tx: Tx, tenant: str, *, by: str, to: Pause | None) -> bool:
     was = tenants.c.paused_at.is_(None) if to else tenants.c.paused_at.is_not(None)
     if not await _change(tx, tenant, was, changes):
         return False
-    await audit.record(tx, tenant=tenant, kind="tenant.paused" if to else "tenant.resumed", actor=by)
+    await events.record(tx, tenant=tenant, kind="tenant.paused" if to else "tenant.resumed", actor=by)
     await _redraw(tx, tenant)
     return True
 
@@ -88,7 +87,7 @@ async def set_fault(tx: Tx, tenant: str, *, code: str, text: str = "", channel: 
     new = or_(tenants.c.fault_code.is_(None), tenants.c.fault_code != code)
     if not await _change(tx, tenant, new, changes):
         return False
-    await audit.record(
+    await events.record(
         tx, tenant=tenant, kind="tenant.fault", content={"code": code} | ({"channel": channel} if channel else {})
     )
     return True
@@ -100,7 +99,7 @@ async def clear_fault(tx: Tx, tenant: str, *, code: str | None = None) -> bool:
     cleared = {"fault_code": None, "fault_text": None, "fault_at": None, "fault_channel": None}
     if not await _change(tx, tenant, ailing, cleared):
         return False
-    await audit.record(tx, tenant=tenant, kind="tenant.recovered", content={"code": code})
+    await events.record(tx, tenant=tenant, kind="tenant.recovered", content={"code": code})
     return True
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import and_, delete, func, select, update
 
+from bot.store.dialects import insert_once
 from bot.store.engine import Tx
-from bot.store.registers import unreadable_threads as table
-from bot.store.writing import insert_once
+from bot.store.tables import unreadable_threads as table
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """How a review's row moves: one conditional UPDATE, its audit event, and a wish to redraw its messages.
 
-`bot.core.review` says what may follow what; this module only asks it. Whoever changes a review beside other rows
+`bot.core.states` says what may follow what; this module only asks it. Whoever changes a review beside other rows
 locks the review first (`standing`), so that two transactions never wait for each other in a circle.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Update, and_, bindparam, case, select, update
 
 from bot.core.model import Review, ReviewState
-from bot.core.review import TERMINAL, check
-from bot.store import audit
+from bot.core.states import TERMINAL, check
+from bot.store.audit import events as audit
 from bot.store.engine import Tx
 from bot.store.tables import messages, reviews
 

@@ -17,9 +17,17 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.errors import StoreError
-from bot.store.address import POSTGRESQL, SQLITE, Address, read_address
-from bot.store.engine import postgres_engine, reaching, sqlite_engine, translated
-from bot.store.files import FileLock, create, require_folder, require_whole
+from bot.store.connection import (
+    POSTGRESQL,
+    SQLITE,
+    Address,
+    FileLock,
+    create,
+    read_address,
+    require_folder,
+    require_whole,
+)
+from bot.store.engine import Store, postgres_engine, reaching, sqlite_engine, translated
 
 VERSION_TABLE = "placet_schema"
 # Any constant of our own: two replicas that start together must not both create tables.
@@ -97,3 +105,34 @@ def require_current(conn: Connection, label: str) -> None:
     """Raises `StoreError` unless the schema is exactly the code's."""
     if _version(conn, label) != ScriptDirectory.from_config(_config()).get_current_head():
         raise StoreError(f"{label} has not been migrated: run `placet migrate`")
+
+
+async def open_store(url: str, offset_ms: int = 0, *, exclusive: bool = False) -> Store:
+    """An open store whose schema is the code's.
+
+    `exclusive` (serve, demo) takes SQLite's file lock and creates or migrates the file; on PostgreSQL it changes
+    nothing, because replicas share that. Raises `StoreError`.
+    """
+    address = read_address(url)
+    lock = FileLock(address.path) if exclusive and address.path else None
+    try:
+        return await _open(address, offset_ms, lock)
+    except BaseException:
+        if lock:
+            lock.release()
+        raise
+
+
+async def _open(address: Address, offset_ms: int, lock: FileLock | None) -> Store:
+    if lock:
+        await upgrade(address)
+    if address.dialect == SQLITE and address.path:
+        require_whole(address.path)
+    store = Store(address, offset_ms=offset_ms, lock=lock)
+    try:
+        async with store.read() as tx:
+            await tx.conn.run_sync(require_current, address.label)
+    except BaseException:
+        await store.close()
+        raise
+    return store

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.errors import StoreError
-from bot.store.address import POSTGRESQL, Address
+from bot.store.connection import POSTGRESQL, Address
 from bot.store.engine import CHANNEL, lone_engine, reaching, translated
 
 log = structlog.get_logger("placet")

@@ -1,4 +1,4 @@
-"""The HTTP application: Slack's endpoint, hints, health and metrics."""
+"""What every request must keep to before anything reads it: its size."""
 
 from __future__ import annotations
 
@@ -9,14 +9,47 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.metrics import REGISTRY
 from bot.settings import is_loopback
-from bot.web.intake import Intake
-from bot.web.limits import BodyLimit
+from bot.web.hints import Intake
 from bot.web.slack import SlackEndpoint
+
+LARGEST_BODY = 1024 * 1024
+
+
+class _TooLarge(Exception):
+    """The body passed the limit."""
+
+
+class BodyLimit:
+    """Answers 413 to a body over 1 MiB, whether its length was announced or not."""
+
+    def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._largest:
+                raise _TooLarge
+            return message
+
+        try:
+            await self._app(scope, counted, send)
+        except _TooLarge:
+            await PlainTextResponse("the body is larger than 1 MiB", 413)(scope, receive, send)
+
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 

@@ -19,7 +19,7 @@ from slack_sdk.signature import SignatureVerifier
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from bot.slack.entrance import is_readable
+from bot.slack.inbound.shape_guard import is_readable
 
 log = structlog.get_logger("placet")
 

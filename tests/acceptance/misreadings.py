@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.sandbox.agent.app import create_app as create_agent
+from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.serving import serving
 from tests.office import AgentServer, Office, open_office, policy_text
 from tests.office_fixtures import PATIENT

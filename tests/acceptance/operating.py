@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from bot.cli_operate import Wish, carry
+from bot.cli.operators import Wish, carry
 from bot.store import requests
 
 OPERATOR = "operator:ops"

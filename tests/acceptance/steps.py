@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from bot.sandbox.slack.records import Channel, Person
 from bot.store import messages, people, tenants
-from bot.store.registers import audit_events
-from bot.store.registers import refusals as counted
+from bot.store.tables import audit_events
+from bot.store.tables import refusals as counted
 from tests.office import CHANNEL, CLEO, Office, buttons, policy_text
 from tests.wiretap import Heard, resumes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from bot.policies import Policies
+from bot.dispatch.follow_up import Unknowns
 from bot.store import dispatches
-from bot.work.unknown import Unknowns
+from bot.store.policies import Policies
 from tests.acceptance.steps import opened, pause, resume, rewrite, stands
 from tests.acceptance.test_a6_audit import an_unknown_outcome
 from tests.office import ADA, BEN, local_agent, policy_text

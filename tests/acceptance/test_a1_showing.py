@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import (
-    call,
-    heard,
-    opened,
-    propose_instead,
-    redrawn,
-    rewrite,
-    says,
-    sent,
-    stands,
-)
+from tests.acceptance.steps import call, heard, opened, propose_instead, redrawn, rewrite, says, sent, stands
 from tests.forging import forge, pressed, showing_of
 from tests.office import ADA, BEN, buttons
 

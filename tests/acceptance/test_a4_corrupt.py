@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot.store.opening import open_store
+from bot.store.upgrade import open_store
 from tests.acceptance.steps import opened, stands
 from tests.engines import DRIVER
 from tests.office import ADA

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from bot.store import audit
-from bot.store.audit import Event
-from bot.store.registers import audit_events
-from bot.store.verify import Asked, verify
+from bot.store.audit import events
+from bot.store.audit.events import Event
+from bot.store.audit.verify import Asked, verify
+from bot.store.tables import audit_events
 
 pytestmark = pytest.mark.asyncio
 
@@ -30,7 +30,7 @@ async def report(house):
 async def test_a4_restart_killed_while_it_seals_leaves_a_chain_that_holds_and_goes_on(house_of):
     async with house_of() as house:
         async with house.office.stores[0].begin() as tx:
-            await audit.record_all(tx, [Event("demo", "test.noted", content={"n": n}) for n in range(EVENTS)])
+            await events.record_all(tx, [Event("demo", "test.noted", content={"n": n}) for n in range(EVENTS)])
 
         stops = [0]
         for _ in range(KILLS):

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import delete, select, text, update
 from typer.testing import CliRunner
 
-from bot.cli import app
+from bot.cli.main import app
 from bot.core.model import Outcome, ReviewState
 from bot.store import dispatches, policies
-from bot.store.columns import metadata
-from bot.store.registers import audit_events
-from bot.store.seal import head_of, unsealed_tenants
-from bot.store.verify import Asked, verify
+from bot.store.audit.seal import head_of, unsealed_tenants
+from bot.store.audit.verify import Asked, verify
+from bot.store.rows import metadata
+from bot.store.tables import audit_events
 from tests.acceptance.operating import ask
 from tests.acceptance.steps import blindfold, heard, opened, pause, redrawn, says, stands
 from tests.office import ADA

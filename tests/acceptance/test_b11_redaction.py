@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bot.cli_audit import _line
-from bot.store.seal import events
+from bot.cli.audit import _line
+from bot.store.audit.seal import chained_events
 from tests.acceptance.steps import call, opened, says, stands
 from tests.office import ADA, BEN, buttons
 
@@ -31,7 +31,7 @@ async def everywhere(office):
     found += [(await bot.get("/metrics")).text for bot in office.bots]
     found += [json.dumps(await home(office, user), ensure_ascii=False) for user in (ADA, BEN)]
     async with office.stores[0].read() as tx:
-        found += [json.dumps(_line(event)) async for page in events(tx, tenant=None) for event in page]
+        found += [json.dumps(_line(event)) async for page in chained_events(tx, tenant=None) for event in page]
     return "\n".join(found)
 
 

@@ -11,11 +11,11 @@ import pytest
 from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from bot.policies import Policies
-from bot.sandbox.agent.app import create_app as create_agent
+from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.serving import serving
+from bot.store.policies import Policies
 from bot.web.app import Endpoints, create_web
-from bot.web.intake import POLICY_READS, Intake
+from bot.web.hints import POLICY_READS, Intake
 from tests.acceptance.steps import opened
 from tests.office import AgentServer, open_office, policy_text
 

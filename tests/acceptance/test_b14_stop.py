@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ConfigurationError
-from bot.store import dispatches, seal, tenants
+from bot.store import dispatches, tenants
+from bot.store.audit import seal
 from tests.acceptance.operating import ask, command
 from tests.acceptance.steps import heard, opened, redrawn, stands
 from tests.office import ADA, policy_text

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from blocks.cards import call_card
 from blocks.modals import edit_modal
 from blocks.models import CallView
-from bot.core.edit_schema import NOTHING
-from bot.core.fields import fields_of
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
-from bot.slack.editing import views_of
+from bot.core.argument_schema import NOTHING
+from bot.core.editing import fields_of
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
+from bot.slack.windows.edit_form import views_of
 from tests.acceptance.steps import call, opened, says
 from tests.office import ADA, buttons
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from blocks.cards import call_card
 from blocks.models import CallView, ReviewView
-from blocks.reviews import review_modal
 from blocks.text import literal
+from blocks.windows import review_modal
 from tests.acceptance.steps import call, opened, says
 from tests.office import ADA, buttons
 

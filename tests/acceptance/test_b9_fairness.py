@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.slack.records import Channel, Person
 from bot.sandbox.slack.seed import BOT_TOKEN, BOT_USER, TEAM, add_team
 from bot.store import messages

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot.store.columns import metadata
+from bot.store.rows import metadata
 from tests.acceptance.operating import ask
 from tests.acceptance.steps import (
     blindfold,

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.core.model import Outcome
-from bot.store.registers import audit_events
+from bot.store.tables import audit_events
 from tests.acceptance.steps import (
     blindfold,
     call,

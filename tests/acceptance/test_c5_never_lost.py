@@ -14,12 +14,12 @@ import pytest
 
 from blocks.reasons import why_text
 from bot.app import compose
-from bot.core.absence import LEAST_APART_MS
-from bot.doctor import examine
-from bot.doctor_finding import Grade
+from bot.doctor.finding import Grade
+from bot.doctor.report import examine
+from bot.runtimes.langgraph.thread_sync import LEAST_APART_MS
 from bot.sandbox.serving import serving
-from bot.store.opening import open_store
 from bot.store.threads import unreadable
+from bot.store.upgrade import open_store
 from tests.acceptance.misreadings import NOT_FOUND, misread_office, with_status, without_interrupts
 from tests.acceptance.steps import deciding, opened, pause, redrawn, resume, sent, stands
 from tests.office import ADA, FROZEN_S

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from bot.sandbox.agent.app import create_app as create_agent
+from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.serving import serving
 from tests.gate import Gate
 from tests.office import AgentServer, Office, open_office, policy_text

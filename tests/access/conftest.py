@@ -2,7 +2,7 @@
 
 import pytest_asyncio
 
-from bot.store import open_store
+from bot.store.upgrade import open_store
 
 
 @pytest_asyncio.fixture

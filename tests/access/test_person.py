@@ -11,10 +11,11 @@ from bot.access.deciding import Asked, Desk
 from bot.access.person import Presser, known_person, presser_of
 from bot.core.decide import Intent, Refusal
 from bot.core.model import DecisionType, Who
-from bot.core.policy import person_key
-from bot.policies import Policies, text_digest
-from bot.slack.people import people_save
-from bot.store import Store, people, policies, reviews
+from bot.policy.model import person_key
+from bot.slack.client.people import people_save
+from bot.store import people, policies, reviews
+from bot.store.engine import Store
+from bot.store.policies import Policies, text_digest
 from bot.store.showings import insert_showing
 from tests.office import policy_text
 from tests.store.made import URL, given_review, make_showing

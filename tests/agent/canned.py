@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.agent.addresses import AgentServer
+from bot.runtimes.langgraph.transport import AgentServer
 from tests.agent.raw_server import RawServer, raw_server, response
 
 

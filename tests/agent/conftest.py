@@ -7,7 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.agent.client import make_http
+from bot.runtimes.langgraph.transport import make_http
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@ from httpx import URL
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.addresses import AgentServer, path
 from bot.core.model import Target
 from bot.errors import AgentRejected, ConfigurationError
+from bot.runtimes.langgraph.transport import AgentServer, path
 
 
 @pytest.mark.parametrize("segment", ["", ".", "..", "\ud800"])

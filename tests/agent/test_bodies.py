@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from bot.agent.resume import commands_body, resume_body
-from bot.core.lossless import Number, parse
+from bot.core.json import Number, parse
+from bot.runtimes.langgraph.resume import commands_body, resume_body
 
 IID = "0123456789abcdef0123456789abcdef"
 ANSWER = {"decisions": [{"type": "edit", "edited_action": {"name": "refund", "args": {"amount": Number("12.70")}}}]}

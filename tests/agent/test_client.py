@@ -5,11 +5,10 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.agent.addresses import AgentServer
-from bot.agent.client import AgentClient, ServerInfo
-from bot.agent.http import MAX_BODY
-from bot.agent.wire import ThreadRow
 from bot.errors import AgentError, AgentRejected, AgentUnreachable, OutcomeUnknown
+from bot.runtimes.langgraph.client import AgentClient, ServerInfo
+from bot.runtimes.langgraph.transport import MAX_BODY, AgentServer
+from bot.runtimes.langgraph.wire import ThreadRow
 from tests.agent.canned import canned
 from tests.agent.raw_server import answering, raw_server, response
 from tests.agent.shapes import IID, interrupt, run, state, task
@@ -126,7 +125,7 @@ async def test_a_connection_lost_halfway_is_told_by_whether_it_had_an_effect(htt
 
 @pytest.mark.asyncio
 async def test_an_answer_without_end_is_not_read_to_its_end(http, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.agent.http.MAX_BODY", 10)
+    monkeypatch.setattr("bot.runtimes.langgraph.transport.MAX_BODY", 10)
     async with raw_server(answering(response("200 OK", b"x" * 100))) as server:
         with pytest.raises(AgentUnreachable):
             await AgentClient(AgentServer(server.url, "aegra", "approvals"), http).state("t")
@@ -269,7 +268,7 @@ async def test_a_server_that_ignores_paging_is_not_asked_for_ever(http) -> None:
 
 @pytest.mark.asyncio
 async def test_a_search_without_end_is_given_up(http, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.agent.client.MAX_PAGES", 3)
+    monkeypatch.setattr("bot.runtimes.langgraph.client.MAX_PAGES", 3)
     async with canned(**{"POST /threads/search": listing(100)}) as server:
         found = await pages(AgentClient(server.server(), http), limit=2)
 

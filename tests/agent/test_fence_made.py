@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.agent.client import AgentClient
-from bot.core.policyfile import parse
 from bot.errors import AgentRejected, AgentUnreachable
-from bot.work.fence import fence_id, fenced, put_up, resend_of
+from bot.policy.source import parse
+from bot.runtimes.langgraph.client import AgentClient
+from bot.runtimes.langgraph.fence import fence_id, fenced, put_up, resend_of
 from tests.agent.canned import canned
 from tests.factories import TARGET, make_action, make_review
 from tests.office import policy_text

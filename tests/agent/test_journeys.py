@@ -12,17 +12,18 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.agent.client import AgentClient, AgentServer, Look, make_http
-from bot.agent.resume import Doorway, Resume, commands_body, resume_body, send
-from bot.agent.wire import PendingInterrupt
-from bot.core.judge import Observation, Verdict, VerdictKind, judge
-from bot.core.lossless import dump
+from bot.core.json import dump
 from bot.core.model import DecisionType, Outcome
-from bot.core.outcome import call_results, tool_call_ids
 from bot.errors import AgentError, AgentRejected, AgentUnreachable
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.app import MEMORY, create_app
-from bot.sandbox.agent.propose import propose
+from bot.runtimes.langgraph.client import AgentClient, Look
+from bot.runtimes.langgraph.outcomes import call_results, tool_call_ids
+from bot.runtimes.langgraph.resume import Doorway, Resume, commands_body, resume_body, send
+from bot.runtimes.langgraph.transport import AgentServer, make_http
+from bot.runtimes.langgraph.verdict import Observation, Verdict, VerdictKind, judge
+from bot.runtimes.langgraph.wire import PendingInterrupt
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.app import MEMORY, create_app
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.serving import serving
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType

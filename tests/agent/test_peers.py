@@ -9,10 +9,9 @@ import httpcore
 import httpx
 import pytest
 
-from bot.agent import resume as resuming
-from bot.agent.addresses import AgentServer
-from bot.agent.http import Call, Line, make_http
 from bot.errors import AgentUnreachable
+from bot.runtimes.langgraph import resume as resuming
+from bot.runtimes.langgraph.transport import AgentServer, Call, Line, make_http
 
 pytestmark = pytest.mark.asyncio
 

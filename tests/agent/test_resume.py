@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from bot.agent.addresses import AgentServer
-from bot.agent.resume import Accepted, Doorway, Resume, send
 from bot.errors import AgentRejected, AgentUnreachable, OutcomeUnknown
+from bot.runtimes.langgraph.resume import Accepted, Doorway, Resume, send
+from bot.runtimes.langgraph.transport import AgentServer
 from tests.agent.raw_server import RawServer, answering, raw_server, response
 
 THREAD = "0b9c5f0e-thread"

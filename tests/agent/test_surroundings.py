@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.bodies import commands_body, resume_body
-from bot.agent.surroundings import (
+from bot.core.json import Number, dump, parse
+from bot.runtimes.langgraph.probe import carried_along
+from bot.runtimes.langgraph.resume import commands_body, resume_body
+from bot.runtimes.langgraph.run_context import (
     NOTHING,
     Loss,
     Surroundings,
@@ -18,8 +20,6 @@ from bot.agent.surroundings import (
     read_surroundings,
     started_of,
 )
-from bot.core.lossless import Number, dump, parse
-from bot.work.looking import carried_along
 from tests.factories import make_review
 
 DATA = Path(__file__).parents[1] / "data" / "agent"

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from bot.agent import wire
-from bot.agent.wire import PendingInterrupt, UnreadableBody
-from bot.core.lossless import Number
+from bot.core.json import Number
+from bot.runtimes.langgraph import wire
+from bot.runtimes.langgraph.wire import PendingInterrupt, UnreadableBody
 from tests.agent.shapes import IID, IID_2, ai, asked, call, interrupt, run, state, task, tool
 
 

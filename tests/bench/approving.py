@@ -20,12 +20,12 @@ from sqlalchemy import exists, select, text
 from blocks.cards import call_card
 from blocks.models import CallView
 from bot.core.model import Review
-from bot.sandbox.agent.app import create_app
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.app import create_app
+from bot.sandbox.agents.propose import propose
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.seed import BOT_TOKEN
 from bot.store import messages
-from bot.store.registers import UNSEALED, audit_events
+from bot.store.tables import UNSEALED, audit_events
 from tests.bench.presses import ARGS, deliver, press
 from tests.bench.rooms import Engine, Heard, until
 from tests.bench.table import Line, held, p50, spread

@@ -12,18 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from sys import path
 
+from blocks.cards import call_card
+from blocks.models import CallView, ReviewView
+from blocks.windows import review_modal
+from bot.core.argument_schema import NOTHING
+from bot.core.editing import fields_of
+from bot.core.json import parse_kept
+from bot.core.redaction import masks_of
+
 path.insert(0, str(Path(__file__).parent.parent.parent))
 
-from blocks.cards import call_card
-from blocks.models import (
-    CallView,
-    ReviewView,
-)
-from blocks.reviews import review_modal
-from bot.core.edit_schema import NOTHING
-from bot.core.fields import fields_of
-from bot.core.lossless import parse_kept
-from bot.core.redact import masks_of
 
 SOURCES = {
     "typical call": '{"user_id": "u_4821", "reason": "chargeback dispute", "notify": false}',

@@ -16,15 +16,13 @@ import aiosqlite
 import asyncpg
 from sqlalchemy import Table, insert, text
 
-from bot.core.interrupt import parse_interrupt
-from bot.core.lossless import parse
+from bot.core.json import parse
 from bot.core.model import Review, Showing, Target
+from bot.runtimes.langgraph.interrupts import parse_interrupt
 from bot.store import people
-from bot.store.engine import Store
-from bot.store.ids import new_id
-from bot.store.registers import audit_events
+from bot.store.engine import Store, new_id
 from bot.store.rows import action_row, review_row, showing_row
-from bot.store.tables import actions, decisions, deliveries, messages, reviews, showings
+from bot.store.tables import actions, audit_events, decisions, deliveries, messages, reviews, showings
 from tests.bench.presses import ARGS, CHANNEL
 from tests.factories import make_showing, review_of
 

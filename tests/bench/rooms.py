@@ -17,15 +17,15 @@ from typing import Any
 from bot.app import Placet, compose
 from bot.core.model import Target
 from bot.demo import demo_settings
-from bot.policies import text_digest
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import make_world
 from bot.sandbox.slack.world import World
-from bot.store import migrate, policies
+from bot.store import policies
 from bot.store.engine import Store
-from bot.store.opening import open_store
+from bot.store.policies import text_digest
+from bot.store.upgrade import migrate, open_store
 from tests.bench.crowd import Waiting, know_people, store_waiting, thread_id, waiting
 from tests.office import policy_text
 from tests.postgres import Postgres

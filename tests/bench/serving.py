@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.core.model import Decision, DecisionType, Target, Who
-from bot.policies import text_digest
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.seed import make_world
 from bot.store import policies
 from bot.store.decisions import insert_decisions
-from bot.store.engine import Store
-from bot.store.ids import new_id
-from bot.store.opening import open_store
+from bot.store.engine import Store, new_id
+from bot.store.policies import text_digest
+from bot.store.upgrade import open_store
 from tests.bench.crowd import Waiting, interrupt_id, know_people, store_waiting, thread_id, waiting
 from tests.bench.rooms import Engine, until
 from tests.bench.standin import Standin

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.agent.wire import MARK
+from bot.runtimes.langgraph.wire import MARK
 from tests.bench.crowd import call_id, interrupt_of, thread_id
 
 Scope = dict[str, Any]

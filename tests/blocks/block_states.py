@@ -3,27 +3,25 @@
 import json
 from dataclasses import replace
 
-from block_calls import (
-    SHOWING,
-    make_batch,
-    make_call,
-    make_review,
-    make_root,
-    make_settled,
-    renumbered,
-)
+from block_calls import SHOWING, make_batch, make_call, make_review, make_root, make_settled, renumbered
 
-from blocks.batches import batch_modal
 from blocks.cards import call_card
-from blocks.confirms import Final, confirm_modal
-from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
+from blocks.modals import (
+    Final,
+    confirm_modal,
+    edit_modal,
+    notice_modal,
+    operation_modal,
+    reading_modal,
+    reject_modal,
+    respond_modal,
+    result_modal,
+)
 from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RenderedView, RootView
 from blocks.notices import private_notice, refusal_plain, refusal_text
-from blocks.operating import operation_modal
 from blocks.reasons import problem_text
-from blocks.results import reading_modal, result_modal
-from blocks.reviews import review_modal
 from blocks.roots import root_card
+from blocks.windows import batch_modal, review_modal
 
 QUERY = "DELETE FROM carts WHERE age > 30\n  AND region IN ('eu-1', 'eu-2')\n" * 60
 FIELDS = (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from blocks.home import HomeView, home_view
-from blocks.queue import queue_answer
+from blocks.home import HomeView, home_view, queue_answer
 from tests.blocks.block_calls import make_call, make_settled, shown_text
 
 

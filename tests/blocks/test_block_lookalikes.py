@@ -5,8 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from blocks.lookalikes import has_lookalikes
-from blocks.twins import TWINS
+from blocks.lookalikes import TWINS, has_lookalikes
 
 
 def of_the_table():

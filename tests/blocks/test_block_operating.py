@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from blocks import ids, words_operators
-from blocks.alarms import alarm_text, operator_text
-from blocks.operating import operation_modal, operator_menu
-from bot.core.operate import Operation
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
+from blocks import ids, words
+from blocks.modals import operation_modal, operator_menu
+from blocks.notices import alarm_text, operator_text
+from bot.core.states import Operation
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
 
 SHOWING = "s_" + "a" * 26
 HOSTILE = "run`<!channel>`\n<https://evil.example|x>" + "z" * 200
@@ -52,14 +53,14 @@ def test_each_operation_has_its_words_and_travels_through_slack(operation):
     view = operation_modal(operation.value, showing=SHOWING, tools=["disable_user"])
 
     assert ids.decode_operation(option["value"]) == (operation.value, SHOWING)
-    assert option["text"]["text"] == words_operators.MENU_PLAIN[operation]
+    assert option["text"]["text"] == words.MENU_PLAIN[operation]
     assert view["callback_id"] == f"operate.{operation}"
     assert problems_in_view(view) == []
     assert problems_in_message([menu], "text") == []
 
 
 def test_every_operation_of_the_core_is_one_of_the_menu():
-    assert set(Operation) == set(ids.OPERATIONS) == set(words_operators.EXPLAINED)
+    assert set(Operation) == set(ids.OPERATIONS) == set(words.EXPLAINED)
 
 
 @pytest.mark.parametrize("value", [None, "", "repair", f"erase:{SHOWING}", "repair:s_x", f"repair:{SHOWING}x", 5])

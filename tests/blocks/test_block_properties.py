@@ -20,15 +20,14 @@ from test_block_text import unseen_in
 
 from blocks import ids, limits
 from blocks.args import parse, read_arguments
-from blocks.batches import batch_modal
 from blocks.cards import call_card
-from blocks.confirms import Final, confirm_modal
-from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
+from blocks.modals import Final, confirm_modal, edit_modal, notice_modal, reject_modal, respond_modal
 from blocks.models import BatchView, CallState, Draft, RootView
-from blocks.reviews import review_modal
 from blocks.roots import root_card
 from blocks.text import units, weight
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
+from blocks.windows import batch_modal, review_modal
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
 
 # Failing examples may be long; that is no reason to hide which property they break.
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")

@@ -8,8 +8,8 @@ from blocks import words
 from blocks.cards import call_card
 from blocks.models import CallState, RootView
 from blocks.roots import root_card
-from bot.sandbox.slack.blockkit import problems_in_message
-from bot.slack.shortening import shortened
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.slack.outbound.drawing import shortened
 
 
 def note_is_true(blocks):

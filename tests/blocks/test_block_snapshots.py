@@ -9,7 +9,8 @@ from block_calls import action_ids
 from block_states import CARDS, MESSAGES, VIEWS
 
 from blocks.models import CallState
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
 
 FOLDER = Path(__file__).parent.parent / "snapshots"
 

@@ -7,7 +7,7 @@ import pytest
 from block_calls import ARGUMENTS, make_call, make_review
 
 from blocks.cards import call_card
-from blocks.reviews import review_modal
+from blocks.windows import review_modal
 
 SOURCES = {
     "typical call": ARGUMENTS,

@@ -17,14 +17,11 @@ from block_calls import (
 )
 
 from blocks import ids, limits, reasons, words
-from blocks.batches import batch_modal, page_of
-from blocks.confirms import Final, confirm_modal
 from blocks.forms import edit_text
-from blocks.modals import edit_modal, notice_modal, reject_modal, respond_modal
+from blocks.modals import Final, confirm_modal, edit_modal, notice_modal, reject_modal, respond_modal, result_modal
 from blocks.models import BatchView, Draft, Mask
-from blocks.results import result_modal
-from blocks.reviews import page_contents, review_modal
-from bot.sandbox.slack.blockkit import problems_in_view
+from blocks.windows import batch_modal, page_contents, page_of, review_modal
+from bot.sandbox.slack.blockkit.views import problems_in_view
 
 FOUR_PAGES = json.dumps({"q": "DELETE FROM carts WHERE age > 30;\n" * 600})
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from bot.demo import running
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.propose import propose
 from tests.browser.browser_kit import edit_to, modal_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]

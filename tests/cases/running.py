@@ -21,8 +21,8 @@ from bot.app import Placet, compose
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.rules import Rules
 from bot.store import messages, tenants
-from bot.store.opening import open_store
-from bot.store.registers import audit_events
+from bot.store.tables import audit_events
+from bot.store.upgrade import open_store
 from tests.cases.agent_relay import Relay, relaying
 from tests.office import ADA, CHANNEL, FROZEN_S, AgentServer, Office, buttons, local_agent, open_office, policy_text
 

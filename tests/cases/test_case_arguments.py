@@ -8,10 +8,10 @@ import pytest
 
 from bot.core.decide import Accepted, decide
 from bot.core.decision import answer_tree
-from bot.core.edit import EditProblem, read_edit
-from bot.core.interrupt import parse_interrupt
-from bot.core.lossless import dump, parse
+from bot.core.editing import EditProblem, read_edit
+from bot.core.json import dump, parse
 from bot.core.model import Review
+from bot.runtimes.langgraph.interrupts import parse_interrupt
 from tests.factories import (
     APPROVE,
     EDIT,

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from blocks.batches import batch_modal
 from blocks.cards import call_card
 from blocks.modals import edit_modal
 from blocks.models import ReviewView
-from blocks.reviews import review_modal
 from blocks.roots import root_card
-from bot.core.fields import read_fields
-from bot.core.policyfile import parse as read_policy
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
-from bot.slack.editing import fields_for, views_of
-from bot.slack.projection import Stage, batch_view, call_view, root_view
+from blocks.windows import batch_modal, review_modal
+from bot.core.editing import read_fields
+from bot.policy.source import parse as read_policy
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
+from bot.slack.outbound.projection import Stage, batch_view, call_view, root_view
+from bot.slack.windows.edit_form import fields_for, views_of
 from tests.factories import OPENED, make_batch, make_config, make_interrupt, make_request, review_of
 from tests.office import policy_text
 

@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 
 from blocks import words
-from blocks.batches import batch_modal
 from blocks.cards import call_card
 from blocks.modals import edit_modal, reject_modal, respond_modal
 from blocks.models import ReviewView
-from blocks.reviews import review_modal
 from blocks.roots import root_card
-from bot.agent.bodies import resume_body
+from blocks.windows import batch_modal, review_modal
 from bot.core.decide import Accepted, decide
 from bot.core.decision import UnsendableAnswer, answer_tree
-from bot.core.fields import read_fields
-from bot.core.interrupt import parse_interrupt, parse_pending
-from bot.core.lossless import parse
-from bot.sandbox.slack.blockkit import problems_in_message, problems_in_view
-from bot.slack.editing import fields_for, views_of
-from bot.slack.projection import batch_view, root_view
+from bot.core.editing import read_fields
+from bot.core.json import parse
+from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
+from bot.runtimes.langgraph.resume import resume_body
+from bot.sandbox.slack.blockkit.messages import problems_in_message
+from bot.sandbox.slack.blockkit.views import problems_in_view
+from bot.slack.outbound.projection import batch_view, root_view
+from bot.slack.windows.edit_form import fields_for, views_of
 from tests.cases.test_case_arguments import MIXED
 from tests.cases.test_case_display import ALL, SHOWING, dicts, literal_texts, proposed, stage, viewed
 from tests.factories import (

@@ -8,14 +8,14 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from bot.agent.sync import Sighting, record_sighting
-from bot.agent.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.core.model import Target
-from bot.core.policyfile import parse as read_policy
-from bot.policies import text_digest
+from bot.policy.source import parse as read_policy
+from bot.runtimes.langgraph.thread_sync import Sighting, record_sighting
+from bot.runtimes.langgraph.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.serve import warn_of_policy
 from bot.store import policies
-from bot.store.opening import open_store
+from bot.store.policies import text_digest
+from bot.store.upgrade import open_store
 from tests.cases.running import database_in
 from tests.factories import INTERRUPT, make_batch, make_config, make_request, started_bare, tree
 from tests.office import policy_text

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from bot.agent.bodies import resume_body
 from bot.core.decide import Accepted, decide
 from bot.core.decision import UnsendableAnswer, answer_tree
-from bot.core.interrupt import parse_interrupt, parse_pending
 from bot.core.model import Shape
-from bot.core.outcome import tool_call_ids
+from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
+from bot.runtimes.langgraph.outcomes import tool_call_ids
+from bot.runtimes.langgraph.resume import resume_body
 from tests.core.schemas import union
 from tests.factories import (
     ALL,

@@ -10,15 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.agent.answers import accepted
-from bot.agent.bodies import resume_body
 from bot.core.decision import UnsendableAnswer, answer_tree
-from bot.core.interrupt import parse_interrupt
-from bot.core.judge import Observation, RunRow, VerdictKind, judge
 from bot.core.model import DecisionType, Review, ReviewState
-from bot.core.review import TERMINAL, TRANSITIONS
+from bot.core.states import TERMINAL, TRANSITIONS
 from bot.errors import AgentRejected, OutcomeUnknown
-from bot.store.ids import new_id
+from bot.runtimes.langgraph.interrupts import parse_interrupt
+from bot.runtimes.langgraph.resume import accepted, resume_body
+from bot.runtimes.langgraph.verdict import Observation, RunRow, VerdictKind, judge
+from bot.store.engine import new_id
 from tests.factories import (
     ALL,
     APPROVE,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.slack import socket
+from bot.slack.client import socket_mode
 from tests.cases.running import (
     approve,
     button,
@@ -251,7 +251,7 @@ async def pressed(office, card):
 
 
 async def test_case_064_a_socket_that_is_open_and_dead_is_noticed_and_the_next_press_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr(socket, "PING_S", 0.4)
+    monkeypatch.setattr(socket_mode, "PING_S", 0.4)
     async with office_in(tmp_path, transport="socket") as office:
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")

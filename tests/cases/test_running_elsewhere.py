@@ -12,14 +12,7 @@ import pytest
 
 from bot.sandbox.slack.records import Person
 from bot.sandbox.slack.seed import add_foreigner, add_team
-from tests.cases.running import (
-    TEAM,
-    approve,
-    button,
-    events,
-    office_in,
-    press_of,
-)
+from tests.cases.running import TEAM, approve, button, events, office_in, press_of
 from tests.cases.sights import undecided
 from tests.forging import forge
 from tests.office import ADA, CHANNEL, GUS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from bot.slack.telling import MOST_ATTEMPTS
+from bot.slack.outbound.notices import MOST_ATTEMPTS
 from bot.store.notices import add_notice
 from bot.store.tables import notices
 from tests.cases.running import change, office_in

@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from bot.core.policyfile import parse
+from bot.policy.source import parse
 from tests.acceptance.operating import ask
 from tests.acceptance.steps import deciding, heard, opened, says, stands, start
 from tests.cases.running import as_json, fields, office_in

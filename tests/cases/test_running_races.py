@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 
 from bot.core.model import Outcome
 from bot.metrics import ALARMS
-from bot.sandbox.agent.kinds import Aegra
+from bot.sandbox.agents.kinds import Aegra
 from bot.store.tables import actions, lookbacks
 from tests.acceptance.operating import ask, offered
 from tests.acceptance.steps import redrawn

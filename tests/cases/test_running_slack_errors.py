@@ -6,15 +6,7 @@ import json
 
 import pytest
 
-from tests.cases.running import (
-    approve,
-    calls,
-    change,
-    events,
-    fault_of,
-    office_in,
-    rows_of,
-)
+from tests.cases.running import approve, calls, change, events, fault_of, office_in, rows_of
 from tests.cases.sights import cards_of, known_at
 from tests.office import ADA, CHANNEL, buttons
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.work.hold import LONG_MS
+from bot.dispatch.claim import LONG_MS
 from tests.acceptance.operating import chosen, offered
 from tests.acceptance.steps import redrawn, stands
 from tests.cases.running import approve, events, office_in

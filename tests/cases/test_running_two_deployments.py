@@ -9,10 +9,9 @@ import pytest
 import structlog
 
 from bot.app import compose
-from bot.doctor import examine
+from bot.doctor.report import examine
 from bot.sandbox.serving import serving
-from bot.store.opening import open_store
-from bot.store.upgrade import migrate
+from bot.store.upgrade import migrate, open_store
 from tests.cases.running import events, office_in, opened, posted, press_of
 from tests.forging import forge
 from tests.office import ADA

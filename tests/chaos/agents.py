@@ -31,7 +31,7 @@ def agent_program(server: str, port: int, *, folder: Path, postgres: Postgres) -
     if server == "aegra":
         return _aegra(port, folder, postgres)
     files = ("--database", str(folder / "agent.sqlite"), "--effects", str(folder / "effects.jsonl"))
-    return Program(python("-m", "bot.sandbox.agent", "--port", str(port), "--kind", MANNERS[server], *files), {}, ROOT)
+    return Program(python("-m", "bot.sandbox.agents", "--port", str(port), "--kind", MANNERS[server], *files), {}, ROOT)
 
 
 def _aegra(port: int, folder: Path, postgres: Postgres) -> Program:

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.sandbox.agent import effects
+from bot.sandbox.agents import effects
 from tests.chaos import stored, verdict
 from tests.chaos.plan import AGENT, Plan
 from tests.chaos.processes import python

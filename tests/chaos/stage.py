@@ -18,15 +18,14 @@ from pathlib import Path
 
 import httpx
 
-from bot.policies import text_digest
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app as create_slack
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import make_world
 from bot.store import policies
 from bot.store.engine import Store
-from bot.store.opening import open_store
-from bot.store.upgrade import migrate
+from bot.store.policies import text_digest
+from bot.store.upgrade import migrate, open_store
 from tests.chaos import odds, stored
 from tests.chaos.agents import MANNERS, agent_program
 from tests.chaos.people import REVIEWERS, Crowd, hire

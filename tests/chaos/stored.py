@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from sqlalchemy import exists, func, select, text
 
 from bot.core.model import DecisionType
-from bot.store.audit import events_of
+from bot.store.audit.events import events_of
 from bot.store.engine import Store, Tx
-from bot.store.registers import audit_events
 from bot.store.reviews import load_review
-from bot.store.tables import DUE_MESSAGE, actions, decisions, dispatches, messages, reviews
+from bot.store.tables import DUE_MESSAGE, actions, audit_events, decisions, dispatches, messages, reviews
 from tests.chaos.plan import Call
 from tests.chaos.verdict import Stored
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from bot.core.policy import Person, Policy, TenantPolicy, Verdict, may
-from bot.core.policyfile import PolicyError, PolicyProblem, parse
+from bot.policy.model import Person, Policy, TenantPolicy, Verdict
+from bot.policy.nodes import PolicyError, PolicyProblem
+from bot.policy.rules import may
+from bot.policy.source import parse
 
 AGENT = {
     "url": '"http://127.0.0.1:2026"',

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bot.core.edit_schema import argument_fault
-from bot.core.policyfile import PolicyError
+from bot.core.argument_schema import argument_fault
+from bot.policy.nodes import PolicyError
 from tests.core.policy_factories import make_tenant
 
 SCHEMA = json.dumps(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.chain import START, Breach, Entry, Head, explain, follow, head_mac, seal
+from bot.store.audit.chain import START, Breach, Entry, Head, explain, follow, head_mac, seal
 
 
 def make_entries(count=6, tenant="acme"):

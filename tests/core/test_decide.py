@@ -8,6 +8,7 @@ import pytest
 
 from bot.core.decide import LAST_MINUTE_MS, Accepted, Permission, Refusal, Refused, decide, review_digest
 from bot.core.digest import call_digest
+from bot.core.json import dump
 from bot.core.model import DecisionType, Shape
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
@@ -21,7 +22,6 @@ from tests.factories import (
     REJECT,
     RESPOND,
     anybody,
-    dump,
     make_action,
     make_intent,
     make_offer,

@@ -15,6 +15,7 @@ from bot.core.decision import (
     rejections,
     same_arguments,
 )
+from bot.core.json import dump
 from bot.core.model import DecisionType, Shape
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
@@ -24,7 +25,6 @@ from tests.factories import (
     REJECT,
     RESPOND,
     decide_all,
-    dump,
     make_action,
     make_decision,
     make_review,

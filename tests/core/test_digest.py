@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.core.digest import Place, call_digest, content_hash, shown
-from bot.core.lossless import parse
+from bot.core.json import parse
 from tests.factories import ALL, APPROVE, EDIT, REJECT
 
 PLACE = Place(b"s" * 16, "http://127.0.0.1:2026", "thread-1", "0f1e2d3c4b5a69788796a5b4c3d2e1f0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.edit import EditProblem, read_edit
+from bot.core.editing import EditProblem, read_edit
 
 
 def problem(text: str) -> EditProblem:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.edit_schema import NOTHING, edit_schema
-from bot.core.fields import STATE_AT, Kind, State, fields_of, members, read_fields
-from bot.core.redact import Masked
+from bot.core.argument_schema import NOTHING, edit_schema
+from bot.core.editing import STATE_AT, Kind, State, fields_of, members, read_fields
+from bot.core.redaction import Masked
 
 MIXED = (
     '{ "n":5, "f": 12.70,"b":true,"z":null,"list":[1,"1"],"obj":{"k":false},"s":"5","t":"true","e":"",'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.interrupt import parse_interrupt, parse_pending
-from bot.core.lossless import parse
+from bot.core.json import parse
 from bot.core.model import Shape
+from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
 from tests.factories import (
     ALL,
     APPROVE,

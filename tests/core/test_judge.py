@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.core.judge import (
+from bot.core.model import DecisionType, Outcome
+from bot.runtimes.langgraph.outcomes import CallResult
+from bot.runtimes.langgraph.verdict import (
     POSSIBLY_TWICE,
     RACED_ALARM,
     SECOND_LOOK,
@@ -16,8 +18,6 @@ from bot.core.judge import (
     judge,
     needs_second_look,
 )
-from bot.core.model import DecisionType, Outcome
-from bot.core.outcome import CallResult
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType
 T0 = 1_796_030_444_000

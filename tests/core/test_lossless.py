@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.core.lossless import MAX_DEPTH, JsonProblem, Number, canonical, dump, parse, too_deep, unsendable
+from bot.core.json import MAX_DEPTH, JsonProblem, Number, canonical, dump, parse, too_deep, unsendable
 
 
 def nested(depth: int) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.core.model import ReviewState
-from bot.core.operate import STUCK, TWICE, Operation, maybe_twice, operations
+from bot.core.states import STUCK, TWICE, Operation, maybe_twice, operations
 from tests.factories import make_review
 
 NOTHING = [

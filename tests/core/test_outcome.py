@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.lossless import Number, canonical
+from bot.core.json import Number, canonical
 from bot.core.model import DecisionType, Outcome
-from bot.core.outcome import (
+from bot.runtimes.langgraph.outcomes import (
     EDIT_NOTICE,
     MAX_TEXT,
     CallResult,

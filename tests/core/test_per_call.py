@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.core.interrupt import parse_interrupt
+from bot.core.json import dump
 from bot.core.model import Shape
 from bot.core.response_schema import admitted_types, schema_refusal
+from bot.runtimes.langgraph.interrupts import parse_interrupt
 from tests.core.schemas import OPEN_SCHEMAS, decision, pydantic_schema, union
-from tests.factories import ALL, EDIT, INTERRUPT, REJECT, RESPOND, dump, make_approval, tree
+from tests.factories import ALL, EDIT, INTERRUPT, REJECT, RESPOND, make_approval, tree
 
 
 def per_call(schema: Any = None, *, value: Any = None, policy: Any = None) -> Any:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.policy import check, mentioned_ids
-from bot.core.policyfile import locate, parse
+from bot.policy.lint import check, mentioned_ids
+from bot.policy.source import locate, parse
 from tests.core.policy_factories import make_policy, make_tenant, make_tenant_text, make_two
 from tests.core.policy_table import policy_text
 

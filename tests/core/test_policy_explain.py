@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from bot.core.policy import explain, who_decides
-from bot.core.policyfile import parse
+from bot.policy.explain import explain, who_decides
+from bot.policy.source import parse
 from tests.core.policy_factories import make_tenant
 from tests.core.policy_table import policy_text
 

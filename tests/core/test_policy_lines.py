@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from bot.core.policy import decisions_line, tool_settings
+from bot.policy.explain import decisions_line
+from bot.policy.matching import tool_settings
 from tests.core.policy_factories import make_tenant
 
 NAMES = ["execute_sql", "yes", "null", "on", "7", "1e3", "a b", "x: y", '"', "'", "#x", "&a", "- x", "ünï", "\u202ex", "😀",

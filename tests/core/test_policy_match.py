@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.policy_match import covers, matches, overlap, specificity
+from bot.policy.matching import covers, matches, overlap, specificity
 
 # A busy machine is no failure.
 PATIENT = settings(deadline=None)

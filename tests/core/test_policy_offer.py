@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.core.policy import Call, Requester, offered_on_call, offered_to_channel, who_could
-from bot.core.policyfile import parse
+from bot.policy.model import Call, Requester
+from bot.policy.rules import offered_on_call, offered_to_channel, who_could
+from bot.policy.source import parse
 from tests.core.policy_factories import make_tenant
 from tests.core.policy_table import policy_text
 

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.policy import Kind, plan
-from bot.core.policy_plan_settings import duration_text
-from bot.core.policyfile import parse
+from bot.policy.diff import Kind, duration_text, plan
+from bot.policy.source import parse
 from tests.core.policy_factories import make_policy, make_tenant_text, make_two
 
 

@@ -10,8 +10,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as configure
 from hypothesis import strategies as st
 
-from bot.core.lossless import Number
-from bot.core.policy import (
+from bot.core.json import Number
+from bot.policy.conditions import Condition, all_hold
+from bot.policy.diff import plan
+from bot.policy.explain import explain
+from bot.policy.lint import check
+from bot.policy.matching import covers, matches
+from bot.policy.model import (
     DECISIONS,
     POWERS,
     Call,
@@ -24,15 +29,8 @@ from bot.core.policy import (
     ToolSettings,
     Verdict,
     Why,
-    check,
-    explain,
-    may,
-    offered_on_call,
-    offered_to_channel,
-    plan,
 )
-from bot.core.policy_match import covers, matches
-from bot.core.policy_when import Condition, all_hold
+from bot.policy.rules import may, offered_on_call, offered_to_channel
 from tests.core.policy_factories import make_tenant
 
 TOOLS = ("send_mail", "send_sms", "drop_db", "x")

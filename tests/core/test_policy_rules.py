@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.policy import Person, Requester, Verdict, Why, may_operate, tool_settings
+from bot.policy.matching import tool_settings
+from bot.policy.model import Person, Requester, Verdict, Why
+from bot.policy.rules import may_operate
 from tests.core.policy_factories import ask, make_person, make_policy, make_tenant
 
 EVERYTHING = 'reviewers: [{user: U0BEN, tools: ["*"], may: [approve, edit, reject, respond]}]\n'

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.policy import Person, Requester, TenantPolicy, Verdict, Why, may
-from bot.core.policyfile import parse
+from bot.policy.model import Person, Requester, TenantPolicy, Verdict, Why
+from bot.policy.rules import may
+from bot.policy.source import parse
 from tests.core import policy_table as table
 
 TENANTS = {piece: parse(table.policy_text(piece)).tenants["acme"] for piece in table.PIECES}

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from bot.core.lossless import Number
-from bot.core.policy_when import Condition, all_hold, from_text, holds, number, satisfiable
+from bot.core.json import Number
+from bot.policy.conditions import Condition, all_hold, from_text, holds, number, satisfiable
 
 
 def amount(compare: str, value: str) -> Condition:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.policy import AgentTarget
-from bot.core.policy_when import Condition
-from bot.core.policyfile import PolicyError, locate, parse
+from bot.policy.conditions import Condition
+from bot.policy.model import AgentTarget
+from bot.policy.nodes import PolicyError
+from bot.policy.source import locate, parse
 from tests.core.policy_factories import (
     faults_in,
     make_policy,

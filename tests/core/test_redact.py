@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.redact import HIDDEN, Masked, masks_of, redact_text, secrets_in
-from bot.core.secret_shapes import looks_secret, secret_name, shapes_hidden
+from bot.core.redaction import (
+    HIDDEN,
+    Masked,
+    looks_secret,
+    masks_of,
+    redact_text,
+    secret_name,
+    secrets_in,
+    shapes_hidden,
+)
 
 SHAPED = [
     "Authorization: Bearer abc123def456ghi",

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from bot.core.decide import LAST_MINUTE_MS, Press, Refusal, Refused, decide
+from bot.core.json import dump
 from bot.core.model import Review, ReviewState, Shape
-from bot.core.policy import Why
+from bot.policy.model import Why
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
     ADA,
@@ -22,7 +23,6 @@ from tests.factories import (
     RESPOND,
     anybody,
     decide_all,
-    dump,
     make_action,
     make_intent,
     make_offer,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bot.core.model import ReviewState as S
-from bot.core.review import IN_FLIGHT, TERMINAL, TRANSITIONS, IllegalTransition, check, mermaid, sources
+from bot.core.states import IN_FLIGHT, TERMINAL, TRANSITIONS, IllegalTransition, check, mermaid, sources
 
 WAYS: dict[S, set[S]] = {
     S.OPEN: {S.DECIDED, S.EXPIRED, S.SUPERSEDED, S.BROKEN},

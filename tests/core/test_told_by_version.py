@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.core.judge import VerdictKind, judge
 from bot.core.model import DecisionType, Outcome
-from bot.core.observation import Observation, RunRow
-from bot.core.outcome import call_results
+from bot.runtimes.langgraph.outcomes import call_results
+from bot.runtimes.langgraph.verdict import Observation, RunRow, VerdictKind, judge
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType
 TIMES = 400

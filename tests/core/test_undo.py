@@ -6,8 +6,8 @@ import pytest
 
 from bot.core.decide import Refusal
 from bot.core.model import Decision, ReviewState
-from bot.core.review import IN_FLIGHT
-from bot.core.undo import is_changeable, is_stoppable, take_back_refusal
+from bot.core.states import IN_FLIGHT
+from bot.core.take_back import is_changeable, is_stoppable, take_back_refusal
 from tests.factories import ADA, APPROVE, BEN, CLEO, make_review
 
 

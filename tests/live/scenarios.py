@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.propose import propose
 
 JSON = dict[str, Any]
 APPROVE = {"type": "approve"}

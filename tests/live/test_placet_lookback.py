@@ -7,8 +7,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from bot.store.registers import audit_events
-from bot.store.tables import lookbacks
+from bot.store.tables import audit_events, lookbacks
 from tests.office import ADA, WHO
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]

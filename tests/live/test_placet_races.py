@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.core.model import DecisionType, Outcome
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents.propose import propose
 from bot.store.reviews import load_review
 from bot.store.tables import messages, reviews
 from tests.office import ADA, BEN, CLEO

@@ -4,8 +4,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.propose import propose
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.propose import propose
 from tests.live.scenarios import APPROVE, MARK, answer, decided, look, paused, rested
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bot.core.decide import Accepted, decide
 from bot.core.decision import UnsendableAnswer, answer_tree
-from bot.core.interrupt import parse_interrupt
-from bot.core.lossless import parse
+from bot.core.json import parse
 from bot.core.model import DecisionType, Review, Shape
+from bot.runtimes.langgraph.interrupts import parse_interrupt
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
     ALL,

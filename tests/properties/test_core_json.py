@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bot.core.decision import edit_problem, same_arguments
 from bot.core.digest import Place, call_digest
-from bot.core.edit import EditProblem, read_edit
-from bot.core.lossless import Number, canonical, dump, parse, unsendable
+from bot.core.editing import EditProblem, read_edit
+from bot.core.json import Number, canonical, dump, parse, unsendable
 from tests.properties.json_texts import NUMBERS, OBJECTS, STRINGS, TEXTS
 
 

@@ -15,9 +15,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from bot.core.decide import LAST_MINUTE_MS, Accepted, Press, Refused, decide
 from bot.core.decision import PLACET, UnsendableAnswer, answer_tree, rejections
-from bot.core.lossless import dump
+from bot.core.json import dump
 from bot.core.model import DecisionType, Review, ReviewState, Showing
-from bot.core.review import TERMINAL, check
+from bot.core.states import TERMINAL, check
 from tests.factories import (
     ADA,
     ALL,

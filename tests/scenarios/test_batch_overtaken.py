@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bot.core.model import Who
-from bot.store.drafts import load_drafts
+from bot.store.showings import load_drafts
 from tests.acceptance.steps import call, opened
 from tests.forging import chosen, forge, submitted
 from tests.office import ADA, BEN

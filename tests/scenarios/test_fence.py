@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.core.model import Outcome
-from bot.work import attempt
+from bot.dispatch import attempt
 from tests.cases.running import approve, crashed, relayed_office_in, restarted
 from tests.office import ADA, WHO, policy_text
 

@@ -6,13 +6,7 @@ import json
 
 import pytest
 
-from tests.cases.running import (
-    approve,
-    change,
-    decisions,
-    office_in,
-    said,
-)
+from tests.cases.running import approve, change, decisions, office_in, said
 from tests.office import ADA
 
 pytestmark = pytest.mark.asyncio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.entrance import is_readable
+from bot.slack.inbound.shape_guard import is_readable
 
 ACTION = {"type": "button", "action_id": "decide.approve", "block_id": "act", "value": "s_x", "action_ts": "1.2"}
 USER = {"id": "U0ADA", "username": "ada", "name": "Ada Ä", "team_id": "T0DEMO"}

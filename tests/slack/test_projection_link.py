@@ -1,7 +1,7 @@
 """The way from a card to the thread itself, where the policy says where people look at threads."""
 
 from blocks.cards import call_card
-from bot.slack.projection import Stage, call_view, root_view
+from bot.slack.outbound.projection import Stage, call_view, root_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_review
 

@@ -4,7 +4,7 @@ import pytest
 
 from blocks.reasons import why_text
 from bot.core.model import Decision, DecisionType, Outcome, ReviewState, Who
-from bot.slack.projection import Stage, root_view
+from bot.slack.outbound.projection import Stage, root_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_action, make_review
 

@@ -5,7 +5,7 @@ import pytest
 from blocks.cards import call_card
 from blocks.reasons import theirs_text, why_text
 from bot.core.model import Outcome, ReviewState
-from bot.slack.projection import Stage, call_view
+from bot.slack.outbound.projection import Stage, call_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_review
 

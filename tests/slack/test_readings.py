@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.slack.readings import Pace, Readings
+from bot.slack.client.people import Pace, Readings
 
 
 class Clock:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from bot.access.person import Presser
 from bot.core.model import Outcome
-from bot.core.outcome import MAX_TEXT, call_results
-from bot.slack.projection import Stage
-from bot.slack.results import draw_result
-from bot.slack.views import Scene
+from bot.runtimes.langgraph.outcomes import MAX_TEXT, call_results
+from bot.slack.outbound.projection import Stage
+from bot.slack.windows.results import draw_result
+from bot.slack.windows.review import Scene
 from tests.core.policy_factories import make_tenant
 from tests.store.made import make_action, make_review, make_showing
 

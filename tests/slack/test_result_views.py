@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.access.authority import Standing
-from bot.access.person import Presser
+from bot.access.person import Presser, Standing
 from bot.core.model import Outcome
-from bot.core.policy import Person
-from bot.core.policyfile import parse as read_policy
-from bot.slack.projection import Stage, call_view, may_read_result
-from bot.slack.results import LONGEST, draw_result
-from bot.slack.views import Scene
+from bot.policy.model import Person
+from bot.policy.source import parse as read_policy
+from bot.slack.outbound.projection import Stage, call_view, may_read_result
+from bot.slack.windows.results import LONGEST, draw_result
+from bot.slack.windows.review import Scene
 from tests.factories import OPENED, make_action, make_review, make_showing
 from tests.office import ADA, CLEO, DAN, policy_text
 

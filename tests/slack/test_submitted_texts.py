@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.slack.submissions import read_drafts
-from bot.slack.views import Scene
-from bot.store.drafts import Draft
+from bot.slack.windows.inputs import read_drafts
+from bot.slack.windows.review import Scene
+from bot.store.showings import Draft
 from tests.factories import make_review
 
 

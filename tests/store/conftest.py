@@ -12,9 +12,10 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from bot.store import Store, migrate, open_store
-from bot.store.registers import metadata
+from bot.store.engine import Store
+from bot.store.rows import metadata
 from bot.store.tables import reviews
+from bot.store.upgrade import migrate, open_store
 from tests.postgres import Postgres, running_postgres
 
 ENGINES = ("sqlite", "postgresql")

@@ -17,11 +17,9 @@ from bot.core.model import (
     Target,
     Who,
 )
-from bot.store import Store, Tx
-from bot.store.claims import Claim
 from bot.store.decisions import insert_decisions
-from bot.store.dispatches import claim_next
-from bot.store.ids import new_id
+from bot.store.dispatches import Claim, claim_next
+from bot.store.engine import Store, Tx, new_id
 from bot.store.reviews import insert_review, load_review
 
 ADA = Who("T0ACME", "U0ADA")
@@ -138,7 +136,7 @@ async def loaded(store: Store, review_id: str) -> Review:
 
 async def kinds(store: Store, review_id: str) -> Sequence[str]:
     """The kinds of a review's audit events, in order."""
-    from bot.store.audit import events_of
+    from bot.store.audit.events import events_of
 
     async with store.read() as tx:
         return [event.kind for event in await events_of(tx, review_id)]

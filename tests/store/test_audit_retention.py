@@ -4,18 +4,17 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from bot.core.model import DecisionType, Outcome, ReviewState
-from bot.store import Store
-from bot.store.columns import metadata
+from bot.dispatch.housekeeping import Sealer
+from bot.store.audit.seal import head_of
+from bot.store.audit.verify import Asked, GivenHead, verify
 from bot.store.decisions import insert_decisions
+from bot.store.engine import Store
 from bot.store.messages import load_message, want_message
-from bot.store.registers import audit_events
 from bot.store.retention import erase_notices, erase_settled, prune_audit
 from bot.store.reviews import move, set_outcomes
-from bot.store.seal import head_of
+from bot.store.rows import metadata
 from bot.store.showings import insert_showing
-from bot.store.tables import drafts, reviews
-from bot.store.verify import Asked, GivenHead, verify
-from bot.work.seal import Sealer
+from bot.store.tables import audit_events, drafts, reviews
 from tests.store.made import given_review, loaded, make_decision, make_showing
 
 pytestmark = pytest.mark.asyncio

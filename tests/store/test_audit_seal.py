@@ -6,11 +6,12 @@ from contextlib import nullcontext
 import pytest
 from sqlalchemy import select, update
 
-from bot.core.chain import START, follow
-from bot.store import Store, audit
-from bot.store.registers import audit_events
-from bot.store.seal import chains, head_of, heads, links, seal_tenant, unsealed_tenants
-from bot.work.seal import LOG_EVERY_MS, Sealer
+from bot.dispatch.housekeeping import LOG_EVERY_MS, Sealer
+from bot.store.audit import events
+from bot.store.audit.chain import START, follow
+from bot.store.audit.seal import chains, head_of, heads, links, seal_tenant, unsealed_tenants
+from bot.store.engine import Store
+from bot.store.tables import audit_events
 from tests.store.made import given_decided
 
 pytestmark = pytest.mark.asyncio
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.asyncio
 async def given_events(store: Store, count: int, *, tenant: str = "acme") -> None:
     async with store.begin() as tx:
         for number in range(count):
-            await audit.record(tx, tenant=tenant, kind="test.happened", content={"number": number})
+            await events.record(tx, tenant=tenant, kind="test.happened", content={"number": number})
 
 
 async def seal_all(store: Store) -> None:
@@ -100,7 +101,7 @@ async def test_an_event_that_commits_after_a_younger_one_is_chained_after_it(sto
     if store.dialect == "sqlite":
         pytest.skip("SQLite has one writer at a time, so ids commit in order")
     async with store.begin() as slow:
-        await audit.record(slow, tenant="acme", kind="test.slow")
+        await events.record(slow, tenant="acme", kind="test.slow")
         await given_events(replica, 1)
         await seal_all(replica)
         assert [link.entry.kind for link in await chain(replica)] == ["test.happened"]

@@ -5,17 +5,17 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import delete, insert, select, text, update
 
-from bot.core.chain import GENESIS, Head, head_mac
 from bot.core.digest import salted
 from bot.core.model import Review
-from bot.store import Store, audit
+from bot.dispatch.housekeeping import Sealer
+from bot.store.audit import events
+from bot.store.audit.chain import GENESIS, Head, head_mac
+from bot.store.audit.seal import chained_events, head_of
+from bot.store.audit.verify import Asked, GivenHead, Report, verify
 from bot.store.decisions import record_approvals
 from bot.store.dispatches import arm
-from bot.store.registers import audit_events
-from bot.store.seal import events, head_of
-from bot.store.tables import approvals, decisions
-from bot.store.verify import Asked, GivenHead, Report, verify
-from bot.work.seal import Sealer
+from bot.store.engine import Store
+from bot.store.tables import approvals, audit_events, decisions
 from tests.store.made import decide_all, given_claim, given_decided, given_review, loaded, make_decision
 
 pytestmark = pytest.mark.asyncio
@@ -143,7 +143,7 @@ async def test_an_inserted_event_is_found_and_named(store: Store) -> None:
 async def test_a_cut_tail_shows_against_a_head_and_is_called_unproven_without(store: Store) -> None:
     await given_record(store)
     async with store.begin() as tx:
-        await audit.record(tx, tenant="acme", kind="tenant.paused", actor="operator:eve")
+        await events.record(tx, tenant="acme", kind="tenant.paused", actor="operator:eve")
     await sealed(store)
     kept = await head(store)
     await rewrite(store, delete(audit_events).where(event(kept.seq)))
@@ -175,7 +175,7 @@ async def test_unsealed_events_that_were_removed_leave_a_hole_in_the_numbers(sto
     await given_record(store)
     async with store.begin() as tx:
         for actor in ("operator:eve", "operator:ops"):
-            await audit.record(tx, tenant="acme", kind="tenant.paused", actor=actor)
+            await events.record(tx, tenant="acme", kind="tenant.paused", actor=actor)
     await rewrite(store, delete(audit_events).where(audit_events.c.actor == "operator:eve"))
     await sealed(store)
 
@@ -190,7 +190,7 @@ async def test_unsealed_events_that_were_removed_leave_a_hole_in_the_numbers(sto
 async def test_the_newest_unsealed_event_that_was_removed_leaves_a_hole_too(store: Store) -> None:
     await given_record(store)
     async with store.begin() as tx:
-        await audit.record(tx, tenant="acme", kind="tenant.paused", actor="operator:eve")
+        await events.record(tx, tenant="acme", kind="tenant.paused", actor="operator:eve")
     await rewrite(store, delete(audit_events).where(audit_events.c.hash.is_(None)))
 
     report = await checked(store)
@@ -290,9 +290,9 @@ async def test_no_hash_on_record_can_be_tested_with_a_guess_once_the_salt_is_gon
     assert not [one for one in bare if one in recorded]
 
 
-async def _all(store: Store) -> list[audit.Recorded]:
+async def _all(store: Store) -> list[events.Recorded]:
     async with store.read() as tx:
-        return [one async for page in events(tx) for one in page]
+        return [one async for page in chained_events(tx) for one in page]
 
 
 async def test_a_heads_mac_is_held_against_the_secret_key(store: Store) -> None:

@@ -9,13 +9,13 @@ from bot.access.deciding import Asked, Desk
 from bot.access.person import Presser
 from bot.core.decide import Intent
 from bot.core.model import DecisionType, Review
-from bot.policies import Policies, text_digest
-from bot.store import Store, policies
-from bot.store.audit import EVERYONE
-from bot.store.engine import Tx
+from bot.store import policies
+from bot.store.audit.events import EVERYONE
+from bot.store.audit.seal import seal_tenant, unsealed_tenants
+from bot.store.engine import Store, Tx
 from bot.store.messages import Message, claim_messages, messages_of, posted, posting, shown, want_message
 from bot.store.people import Person, save_person
-from bot.store.seal import seal_tenant, unsealed_tenants
+from bot.store.policies import Policies, text_digest
 from bot.store.showings import insert_showing, latest_showing
 from bot.store.tables import deliveries
 from tests.office import policy_text

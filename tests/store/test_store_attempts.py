@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.store import Store
-from bot.store.attempts import fence_of, first_alive, note_dead, note_fence
-from bot.store.dispatches import arm, claim_next, not_taken
+from bot.store.dispatches import arm, claim_next, fence_of, first_alive, not_taken, note_dead, note_fence
+from bot.store.engine import Store
 from tests.store.made import given_claim
 
 

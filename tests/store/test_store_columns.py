@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from sqlalchemy import insert, select
 from sqlalchemy.dialects import sqlite
 
-from bot.store import Store
-from bot.store.columns import Literal
-from bot.store.ids import new_id
+from bot.store.engine import Store, new_id
+from bot.store.rows import Literal
 from bot.store.tables import deliveries
 
 ANYTHING = st.text(st.characters())

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from bot.core.model import DecisionType, ReviewState
-from bot.core.review import IllegalTransition
-from bot.store import Store
-from bot.store.audit import events_of
+from bot.core.states import IllegalTransition
+from bot.store.audit.events import events_of
 from bot.store.decisions import (
     earlier_answer,
     history,
@@ -18,6 +17,7 @@ from bot.store.decisions import (
     void_decisions,
     withdraw_approval,
 )
+from bot.store.engine import Store
 from bot.store.reviews import load_review, move
 from bot.store.showings import insert_showing
 from tests.store.made import ADA, BOB, given_decided, given_review, kinds, loaded, make_decision, make_showing

@@ -6,24 +6,27 @@ import pytest
 from sqlalchemy import update
 
 from bot.core.model import Outcome, ReviewState
-from bot.store import Store
-from bot.store.claims import Claim
 from bot.store.decisions import void_decisions
 from bot.store.dispatches import (
+    FIRST_LOOK_MS,
+    Claim,
     accept,
     adopt_orphan,
+    any_due,
     arm,
     claim_next,
     close,
     load_claim,
     not_taken,
+    put_off,
     raise_alarm,
     release,
     renew,
     set_alive,
+    take_due,
     unknown_due,
 )
-from bot.store.lookbacks import FIRST_LOOK_MS, any_due, put_off, take_due
+from bot.store.engine import Store
 from bot.store.reviews import load_review, move
 from bot.store.tables import reviews
 from bot.store.tenants import ALL, pause

@@ -2,10 +2,9 @@
 
 import pytest
 
-from bot.store import Store
-from bot.store.drafts import Draft, load_drafts, save_drafts
-from bot.store.expiry import near_expiry
-from bot.store.reviews import set_delivered
+from bot.store.engine import Store
+from bot.store.reviews import near_expiry, set_delivered
+from bot.store.showings import Draft, load_drafts, save_drafts
 from tests.store.made import ADA, BOB, given_decided, given_review
 
 

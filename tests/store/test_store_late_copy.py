@@ -4,7 +4,8 @@ import pytest
 from sqlalchemy import update
 
 from bot.core.model import Outcome
-from bot.store import Store, decisions
+from bot.store import decisions
+from bot.store.engine import Store
 from bot.store.tables import actions
 from tests.store.made import loaded
 from tests.store.test_store_sightings import given_tried, vanished

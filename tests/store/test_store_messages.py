@@ -3,7 +3,7 @@
 import pytest
 
 from bot.core.model import Review, ReviewState
-from bot.store import Store
+from bot.store.engine import Store
 from bot.store.messages import (
     Message,
     claim_messages,

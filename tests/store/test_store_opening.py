@@ -13,8 +13,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from bot.errors import StoreError
-from bot.store import Store, migrate, open_store
-from bot.store.address import read_address
+from bot.store.connection import read_address
+from bot.store.engine import Store
+from bot.store.upgrade import migrate, open_store
 from tests.postgres import free_port
 
 

@@ -9,15 +9,14 @@ import pytest_asyncio
 from sqlalchemy import event, insert, text
 
 from bot.core.model import Outcome, Review, ReviewState
-from bot.store import Store, Tx
-from bot.store.audit import events_of
+from bot.store.audit.events import events_of
 from bot.store.dispatches import accept, adopt_orphan, arm, claim_next, close, unknown_due
+from bot.store.engine import Store, Tx
 from bot.store.messages import claim_messages, want_message
-from bot.store.registers import audit_events, metadata
 from bot.store.reviews import due_to_expire, list_pending, live_reviews, load_review, move, reviews_on_thread
-from bot.store.rows import action_row, decision_row, review_row
+from bot.store.rows import action_row, decision_row, metadata, review_row
 from bot.store.showings import latest_showing, load_showing
-from bot.store.tables import actions, approvals, decisions, dispatches, messages, reviews, showings
+from bot.store.tables import actions, approvals, audit_events, decisions, dispatches, messages, reviews, showings
 from tests.store.made import URL, given_decided, given_review, make_decision, make_review
 
 SETTLED = 2_000

@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import text
 
 from bot.core.model import DecisionType, Review, ReviewState, Who
-from bot.store import Store
-from bot.store.claims import Claim
 from bot.store.decisions import history, insert_decisions, remember_answer
-from bot.store.dispatches import adopt_orphan, arm, claim_next, release
+from bot.store.dispatches import Claim, adopt_orphan, arm, claim_next, release
+from bot.store.engine import Store
 from bot.store.messages import Message, claim_messages, posted, want_message
 from bot.store.policies import apply, current
 from bot.store.reviews import insert_review, load_review, move, set_delivered

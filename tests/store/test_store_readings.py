@@ -11,16 +11,22 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.agent.pending import PendingInterrupt
-from bot.agent.sync import Sighting, record_absence, record_sighting, supersede_gone
-from bot.agent.wire import ThreadRow, ThreadState
-from bot.core.absence import LEAST_APART_MS, list_agrees
-from bot.core.lossless import dump
-from bot.core.lossless import parse as tree
+from bot.core.json import dump
+from bot.core.json import parse as tree
 from bot.core.model import Review, ReviewState, Target
-from bot.core.policyfile import parse
-from bot.store import Store, reviews
+from bot.policy.source import parse
+from bot.runtimes.langgraph.thread_sync import (
+    LEAST_APART_MS,
+    Sighting,
+    list_agrees,
+    record_absence,
+    record_sighting,
+    supersede_gone,
+)
+from bot.runtimes.langgraph.wire import PendingInterrupt, ThreadRow, ThreadState
+from bot.store import reviews
 from bot.store.decisions import insert_decisions
+from bot.store.engine import Store
 from bot.store.tables import reviews as table
 from tests.factories import started_bare
 from tests.office import policy_text

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from bot.store import Store
-from bot.store.audit import Recorded
-from bot.store.refusals import MINUTE_MS, OTHERS, PLACES, PressRefused, any_over, close_refusals, record_refusal
-from bot.store.seal import events
+from bot.store.audit.events import Recorded
+from bot.store.audit.refusals import MINUTE_MS, OTHERS, PLACES, PressRefused, any_over, close_refusals, record_refusal
+from bot.store.audit.seal import chained_events
+from bot.store.engine import Store
 from tests.store.made import ADA, BOB
 
 pytestmark = pytest.mark.asyncio
@@ -21,7 +21,7 @@ async def _refused(store: Store, *, who=ADA, reason="not_a_reviewer", review="r_
 
 async def _recorded(store: Store) -> list[Recorded]:
     async with store.read() as tx:
-        return [one async for page in events(tx) for one in page]
+        return [one async for page in chained_events(tx) for one in page]
 
 
 async def _minute_over(store: Store) -> int:

@@ -4,12 +4,12 @@ import pytest
 from sqlalchemy import select
 
 from bot.errors import StoreError
-from bot.store import Store
+from bot.store.engine import Store
 from bot.store.messages import load_message, want_message
 from bot.store.people import Membership, Person, account, group_as_of, members_of, person, save_group, save_person
 from bot.store.policies import apply, current, current_version, known_digests, version
-from bot.store.registers import audit_events
 from bot.store.requests import answer, answer_of, ask, take
+from bot.store.tables import audit_events
 from bot.store.tenants import ALL, clear_fault, faults, pause, paused, resume, set_fault
 from bot.store.threads import count_told, forget, note_told, note_unreadable, unreadable
 from tests.store.made import given_review

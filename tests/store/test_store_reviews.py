@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from bot.core.model import DecisionType, Outcome, ReviewState, Shape
-from bot.core.review import IllegalTransition
-from bot.store import Store
-from bot.store.audit import events_of
+from bot.core.states import IllegalTransition
+from bot.store.audit.events import events_of
+from bot.store.engine import Store
 from bot.store.messages import load_message, want_message
 from bot.store.reviews import (
     CHUNK,

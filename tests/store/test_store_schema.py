@@ -9,11 +9,10 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-from bot.store import Store, Tx, migrate, open_store
-from bot.store.columns import metadata
-from bot.store.registers import audit_events
-from bot.store.tables import reviews
-from bot.store.upgrade import VERSION_TABLE
+from bot.store.engine import Store, Tx
+from bot.store.rows import metadata
+from bot.store.tables import audit_events, reviews
+from bot.store.upgrade import VERSION_TABLE, migrate, open_store
 
 OBJECTS = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> 'placet_schema'",

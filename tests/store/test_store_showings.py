@@ -5,16 +5,9 @@ import json
 import pytest
 
 from bot.core.model import Offer, ShowingKind, Who
-from bot.store import Store
-from bot.store.audit import events_of
-from bot.store.showings import (
-    insert_showing,
-    is_left,
-    last_of_all,
-    latest_showing,
-    load_showing,
-    load_showings,
-)
+from bot.store.audit.events import events_of
+from bot.store.engine import Store
+from bot.store.showings import insert_showing, is_left, last_of_all, latest_showing, load_showing, load_showings
 from tests.store.made import BOTH, given_review, make_showing
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from bot.agent.sync import Sighting, record_sighting, supersede_gone
-from bot.agent.wire import ThreadRow, ThreadState
-from bot.core.absence import LEAST_APART_MS
 from bot.core.model import ReviewState, Target
-from bot.core.policyfile import parse
-from bot.store import Store, dispatches
+from bot.policy.source import parse
+from bot.runtimes.langgraph.thread_sync import LEAST_APART_MS, Sighting, record_sighting, supersede_gone
+from bot.runtimes.langgraph.wire import ThreadRow, ThreadState
+from bot.store import dispatches
+from bot.store.engine import Store
 from tests.factories import started_bare
 from tests.office import policy_text
 from tests.store.made import URL, given_claim, loaded

@@ -10,9 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.store.address import read_address
+from bot.store.connection import OneTrip, read_address
 from bot.store.engine import sqlite_engine
-from bot.store.sqlite import OneTrip
 
 
 @pytest_asyncio.fixture

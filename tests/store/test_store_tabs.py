@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.core.model import Who
-from bot.store import Store
-from bot.store.tabs import forget_tab, is_due, open_tab, shows, take_tabs
+from bot.store.engine import Store
+from bot.store.messages import forget_tab, is_due, open_tab, shows, take_tabs
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,8 +7,8 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from bot.errors import StoreError
-from bot.store import Store
-from bot.store.registers import tenants
+from bot.store.engine import Store
+from bot.store.tables import tenants
 
 INSERT = text("INSERT INTO tenants (name) VALUES ('acme')")
 

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.core.model import ReviewState
-from bot.store import Store, migrate, open_store
+from bot.store.engine import Store
 from bot.store.requests import ask
 from bot.store.reviews import move
+from bot.store.upgrade import migrate, open_store
 from bot.store.wakes import Wakes, wakes_of
 from tests.postgres import restarted, start_postgres
 from tests.store.made import given_decided, given_review

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.model import DecisionType, Outcome, ReviewState
-from bot.work.recheck import held_back
+from bot.dispatch.recheck import held_back
 from tests.core.policy_factories import make_tenant
 from tests.factories import decide_all, make_action, make_review
 

@@ -7,13 +7,14 @@ import contextlib
 import pytest
 from sqlalchemy import select
 
-from bot.agent.pool import Agents
 from bot.core.model import ReviewState, Target
-from bot.policies import Policies, text_digest
-from bot.store import open_store, policies
+from bot.dispatch.follow_up import AGAIN_MS, GIVE_UP_MS, Lookback
+from bot.runtimes.langgraph.client import Agents
+from bot.store import policies
 from bot.store.dispatches import accept, arm, close
+from bot.store.policies import Policies, text_digest
 from bot.store.tables import lookbacks
-from bot.work.lookback import AGAIN_MS, GIVE_UP_MS, Lookback
+from bot.store.upgrade import open_store
 from tests.core.policy_factories import make_text
 from tests.postgres import free_port
 from tests.store.made import given_claim

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select, update
 
-from bot.agent.client import Look
-from bot.agent.wire import ThreadRow, ThreadState
 from bot.core.model import Outcome
+from bot.runtimes.langgraph.client import Look
+from bot.runtimes.langgraph.wire import ThreadRow, ThreadState
 from bot.store import reviews
 from bot.store.tables import actions, dispatches
 from bot.store.transitions import remark, standing_of

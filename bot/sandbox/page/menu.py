@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.sandbox.agent.presets import PRESETS
+from bot.sandbox.agents.presets import PRESETS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ trouble. Nothing here delivers anything.
 from dataclasses import replace
 from typing import Literal
 
-from bot.sandbox.slack.blockkit import problems_in_view
+from bot.sandbox.slack.blockkit.views import problems_in_view
 from bot.sandbox.slack.dress import dressed, with_defaults
 from bot.sandbox.slack.errors import ApiError, refuse
 from bot.sandbox.slack.records import Installation, Json, Trigger, View

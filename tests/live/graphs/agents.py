@@ -6,8 +6,8 @@ The effects file comes from the environment here, since the server's process is 
 import os
 from pathlib import Path
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.graphs import agent_platform, fanout, freeform, ops, ops_account, ops_per_call, ops_when
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.graphs import agent_platform, fanout, freeform, ops, ops_account, ops_per_call, ops_when
 
 __all__ = ["agent_platform", "fanout", "freeform", "ops", "ops_account", "ops_per_call", "ops_when"]
 

@@ -23,9 +23,9 @@ from langgraph.types import Send, interrupt
 from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.model import ScriptedModel
-from bot.sandbox.agent.tools import TOOLS
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.model import ScriptedModel
+from bot.sandbox.agents.tools import TOOLS
 
 effects.use_by_default(Path(os.environ["EFFECTS_FILE"]))
 

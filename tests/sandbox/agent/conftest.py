@@ -9,8 +9,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.app import MEMORY, create_app
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.app import MEMORY, create_app
 from bot.sandbox.serving import serving
 
 

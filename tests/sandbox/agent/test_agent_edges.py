@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from starlette.applications import Starlette
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.model import next_message
-from bot.sandbox.agent.views import plain
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.model import next_message
+from bot.sandbox.agents.views import plain
 from bot.sandbox.serving import listen, serving
 from tests.live.scenarios import APPROVE, answer, decided, paused, rested
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.sandbox.agent import effects
+from bot.sandbox.agents import effects
 from tests.live.scenarios import APPROVE, answer, decided, look, paused, rested
 
 pytestmark = pytest.mark.asyncio
@@ -128,7 +128,7 @@ class Process:
 
     def __init__(self, folder: Path, kind: str) -> None:
         self.effects_file = folder / "effects.jsonl"
-        self._command = [sys.executable, "-m", "bot.sandbox.agent", "--kind", kind]
+        self._command = [sys.executable, "-m", "bot.sandbox.agents", "--kind", kind]
         self._command += ["--database", folder / "agent.db", "--effects", self.effects_file]
 
     async def __aenter__(self) -> httpx.AsyncClient:

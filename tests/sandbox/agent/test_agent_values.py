@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bot.sandbox.agent import effects
-from bot.sandbox.agent.presets import HOSTILE_TOOL, PRESETS
-from bot.sandbox.agent.propose import propose, what_to_run
+from bot.sandbox.agents import effects
+from bot.sandbox.agents.presets import HOSTILE_TOOL, PRESETS
+from bot.sandbox.agents.propose import propose, what_to_run
 from tests.live.scenarios import APPROVE, answer, decided, look, paused, rested
 
 pytestmark = pytest.mark.asyncio

@@ -6,8 +6,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from bot.sandbox.agent.app import create_app as create_agent
-from bot.sandbox.agent.presets import PRESETS
+from bot.sandbox.agents.app import create_app as create_agent
+from bot.sandbox.agents.presets import PRESETS
 from bot.sandbox.page.menu import OTHERS, TELLING
 from bot.sandbox.page.panel import Whereabouts, plain_effects, read_line, read_panel
 from bot.sandbox.serving import serving

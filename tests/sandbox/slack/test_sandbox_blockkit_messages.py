@@ -3,7 +3,7 @@
 import pytest
 from slack_sandbox_kit import actions, button, choice, field_block, marked, option, plain, section, text_input
 
-from bot.sandbox.slack.blockkit import problems_in_message
+from bot.sandbox.slack.blockkit.messages import problems_in_message
 
 
 def rich(*inline, kind="rich_text_section", **more):

@@ -3,7 +3,7 @@
 import pytest
 from slack_sandbox_kit import actions, button, field_block, home, marked, modal, plain, section, text_input
 
-from bot.sandbox.slack.blockkit import problems_in_view
+from bot.sandbox.slack.blockkit.views import problems_in_view
 
 LENGTHS = {
     "title": (24, lambda n: modal(title=plain("x" * n)), "/view/title/text"),

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from bot.sandbox.slack.api.calling import ApiCall, Method
 from bot.sandbox.slack.api.places import visible, writable
-from bot.sandbox.slack.blockkit import limits, problems_in_message
+from bot.sandbox.slack.blockkit import limits
+from bot.sandbox.slack.blockkit.messages import problems_in_message
 from bot.sandbox.slack.blockkit.weight import mrkdwn_weight
 from bot.sandbox.slack.errors import ApiError, refuse
 from bot.sandbox.slack.posting import Post, erase, post_message, rewrite, whisper

@@ -57,7 +57,7 @@ async def propose(request: Request) -> Json:
     agent_url = request.app.state.agent_url
     if agent_url is None:
         raise CannotDo("this sandbox was started without an agent server")
-    module = importlib.import_module("bot.sandbox.agent.propose")
+    module = importlib.import_module("bot.sandbox.agents.propose")
     async with httpx.AsyncClient(base_url=agent_url, timeout=TIMEOUT_S, trust_env=False, verify=_trusted()) as client:
         try:
             started: Json = await module.propose(client, preset=body.preset, turns=turns, user=body.user)

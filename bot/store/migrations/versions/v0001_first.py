@@ -6,13 +6,13 @@ into statements of its own; what changes after that is a revision beside it.
 
 from alembic import op
 
-from bot.store import registers, tables
-from bot.store.columns import metadata
+from bot.store import tables
+from bot.store.rows import metadata
 
 revision = "0001"
 down_revision = None
 
-_DEFINED_IN = (registers, tables)  # importing them fills `metadata`
+_DEFINED_IN = (tables, tables)  # importing them fills `metadata`
 
 
 def upgrade() -> None:

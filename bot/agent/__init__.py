@@ -1,1 +1,0 @@
-"""Agent servers over HTTP: reading threads, sending answers, thread sync."""

@@ -1,0 +1,1 @@
+"""Decided reviews on their way to the agent: claim, re-check, attempt, follow-up."""

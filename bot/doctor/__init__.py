@@ -1,0 +1,1 @@
+"""`placet doctor`: what keeps an approval from coming or going, each fault with its mend."""

@@ -1,0 +1,1 @@
+"""What operators ask for, carried out by whoever serves."""

@@ -1,0 +1,1 @@
+"""What runs agents and can pause them, each behind one Protocol."""

@@ -1,0 +1,1 @@
+"""LangGraph: Aegra, LangGraph Platform and `langgraph dev`, over HTTP."""

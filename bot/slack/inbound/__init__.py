@@ -1,0 +1,1 @@
+"""What Slack sends: buttons, submitted windows, commands, events."""

@@ -1,0 +1,1 @@
+"""What Slack shows: messages, Home tabs and notices, kept equal to what is stored."""

@@ -1,0 +1,1 @@
+"""Windows of one person: opened, filled in, read back."""

@@ -1,0 +1,1 @@
+"""The record: events, the hash chain that seals them, and what proves it whole."""

@@ -1,1 +1,0 @@
-"""The workers: dispatch, watch, sweep."""
