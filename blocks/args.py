@@ -22,7 +22,7 @@ JOINT: Final = 3
 _CHARACTERS: Final = 2  # of source text for one unit that may be shown: far more than a card needs
 
 
-class Shape(StrEnum):
+class ArgumentsShape(StrEnum):
     """What kind of thing the arguments are. Only an object, empty or not, can be approved or edited."""
 
     OBJECT = "object"
@@ -67,7 +67,7 @@ class Row:
 class Arguments:
     """The arguments as read. ``known``: the rows are all there is, so that their ``total`` is exact."""
 
-    shape: Shape
+    shape: ArgumentsShape
     rows: tuple[Row, ...] = ()
     known: bool = True
     source_length: int = 0
@@ -78,7 +78,7 @@ class Arguments:
     @property
     def is_object(self) -> bool:
         """Whether approve and edit make sense at all."""
-        return self.shape in (Shape.OBJECT, Shape.EMPTY)
+        return self.shape in (ArgumentsShape.OBJECT, ArgumentsShape.EMPTY)
 
     @property
     def total(self) -> int:
@@ -100,7 +100,7 @@ class Parsed:
     """
 
     source: str | None
-    shape: Shape
+    shape: ArgumentsShape
     node: Node = None
     masks: tuple[Mask, ...] = ()
     cut: bool = False
@@ -110,20 +110,20 @@ def parse(source: str | None, masks: Iterable[Mask] = (), *, reach: int | None =
     """Read source text; never raises, whatever the text is. With ``reach`` no more than so many units can show."""
     masks = tuple(masks)
     if source is None:
-        return Parsed(None, Shape.MISSING, masks=masks)
+        return Parsed(None, ArgumentsShape.MISSING, masks=masks)
     try:
         begun = beginning(source, _CHARACTERS * reach) if reach is not None else None
         node = read_json(source if begun is None else begun)
         return Parsed(source, _shape(node), _masked(node, masks), masks, cut=begun is not None)
     except (ValueError, RecursionError):
-        return Parsed(source, Shape.MALFORMED, masks=masks)
+        return Parsed(source, ArgumentsShape.MALFORMED, masks=masks)
 
 
 def read_arguments(parsed: Parsed, *, reach: int = limits.READ_PAGES) -> Arguments:
     """The arguments as rows, as far as ``reach`` units of display."""
     if parsed.source is None:
-        return Arguments(Shape.MISSING)
-    if parsed.shape is Shape.MALFORMED:
+        return Arguments(ArgumentsShape.MISSING)
+    if parsed.shape is ArgumentsShape.MALFORMED:
         return _from_text(parsed, parsed.source, reach)
     try:
         return _from_tree(parsed, parsed.source, reach)
@@ -156,7 +156,7 @@ def one_line(parsed: Parsed, limit: int) -> tuple[str, bool]:
     """
     if parsed.source is None:
         return "", True
-    if parsed.shape is not Shape.MALFORMED:
+    if parsed.shape is not ArgumentsShape.MALFORMED:
         try:
             text, whole = take(_closed_up(Writer(limit).lines(parsed.node)), limit, joint="")
         except ValueError:
@@ -225,10 +225,10 @@ def _wants_lines(text: str) -> bool:
     return "\n" in text or units(text) > limits.ROW_LEAST
 
 
-def _shape(node: Node) -> Shape:
+def _shape(node: Node) -> ArgumentsShape:
     if isinstance(node, Pairs):
-        return Shape.OBJECT if node else Shape.EMPTY
-    return Shape.VALUE
+        return ArgumentsShape.OBJECT if node else ArgumentsShape.EMPTY
+    return ArgumentsShape.VALUE
 
 
 def _from_text(parsed: Parsed, source: str, reach: int) -> Arguments:

@@ -171,7 +171,7 @@ def is_edited(call: CallView) -> bool:
     return call.original is not None or final_arguments(call) is not call.arguments
 
 
-def changes(call: CallView) -> tuple[diffs.Change, ...]:
+def changes(call: CallView) -> tuple[diffs.ArgumentChange, ...]:
     """Every argument of an edited call, before and after; nothing where there was no edit."""
     if not is_edited(call):
         return ()
@@ -182,12 +182,12 @@ def changes(call: CallView) -> tuple[diffs.Change, ...]:
     return diffs.compare(before, after)
 
 
-def draw_edit(call: CallView) -> diffs.Drawn:
+def draw_edit(call: CallView) -> diffs.DiffRows:
     """What an edit changed, under a label that counts it; nothing where there was no edit."""
-    return edit_drawn(changes(call)) if is_edited(call) else diffs.Drawn([], 0, 0)
+    return edit_drawn(changes(call)) if is_edited(call) else diffs.DiffRows([], 0, 0)
 
 
-def edit_drawn(compared: tuple[diffs.Change, ...]) -> diffs.Drawn:
+def edit_drawn(compared: tuple[diffs.ArgumentChange, ...]) -> diffs.DiffRows:
     """Changes under a label that counts them: all if a card has room for them, else a few, so that the buttons stay in sight."""
     total = len(diffs.changed_only(compared))
     changed = words.several(total, "change", "changes")

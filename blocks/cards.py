@@ -27,7 +27,7 @@ class _Sight:
     tool_whole: bool
     text: str
     text_whole: bool
-    edit: diffs.Drawn
+    edit: diffs.DiffRows
 
     @property
     def on_card(self) -> bool:

@@ -15,7 +15,7 @@ from blocks.text import cut_by_weight, weight
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ArgumentChange:
     """One argument before and after; ``None`` where it is not there. ``name``: in full, in literal display."""
 
     name: str
@@ -29,7 +29,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DiffRows:
     """The changes as far as there was room: ``shown`` of ``total`` with their name and their old value in full."""
 
     elements: list[Json]
@@ -43,19 +43,19 @@ class Drawn:
         return self.shown == self.total
 
 
-def compare(old: Arguments, new: Arguments) -> tuple[Change, ...]:
+def compare(old: Arguments, new: Arguments) -> tuple[ArgumentChange, ...]:
     """Changes in the order of the new arguments, then what is gone. Both must have been read in full."""
     before, after = _keyed(old.rows), _keyed(new.rows)
-    kept = [Change(_label(row), before.get(key), row) for key, row in after.items()]
-    return (*kept, *(Change(_label(row), row, None) for key, row in before.items() if key not in after))
+    kept = [ArgumentChange(_label(row), before.get(key), row) for key, row in after.items()]
+    return (*kept, *(ArgumentChange(_label(row), row, None) for key, row in before.items() if key not in after))
 
 
-def changed_only(changes: Sequence[Change]) -> tuple[Change, ...]:
+def changed_only(changes: Sequence[ArgumentChange]) -> tuple[ArgumentChange, ...]:
     """Without the arguments that stay as they were."""
     return tuple(change for change in changes if not change.is_same)
 
 
-def draw(changes: Sequence[Change], room: int, *, value: int, start: Sequence[Json] = ()) -> Drawn:
+def draw(changes: Sequence[ArgumentChange], room: int, *, value: int, start: Sequence[Json] = ()) -> DiffRows:
     """Old and new of each change, each side cut at ``value`` with a mark, until the room (by weight) is used up."""
     changed = changed_only(changes)
     line, shown, new_in_full = list(start), 0, True
@@ -75,10 +75,10 @@ def draw(changes: Sequence[Change], room: int, *, value: int, start: Sequence[Js
         line += _side(change.new, sides[1], words.LEFT_OUT)
         shown += name == change.name and sides[0] == _text(change.old)
         new_in_full = new_in_full and sides[1] == _text(change.new)
-    return Drawn([elements.lines(line)] if line else [], shown, len(changed), new_in_full)
+    return DiffRows([elements.lines(line)] if line else [], shown, len(changed), new_in_full)
 
 
-def unchanged_names(changes: Sequence[Change]) -> tuple[str, ...]:
+def unchanged_names(changes: Sequence[ArgumentChange]) -> tuple[str, ...]:
     """Names of the arguments that stay, in literal display."""
     return tuple(change.name for change in changes if change.is_same and change.name)
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from blocks import elements, ids, limits, words
-from blocks.args import Parsed, Shape, name_text, parse, value_text
+from blocks.args import ArgumentsShape, Parsed, name_text, parse, value_text
 from blocks.elements import Json
-from blocks.models import CallView, Draft, FieldView, Mask
+from blocks.models import CallView, FieldView, Mask, TypedDraft
 from blocks.text import cut_plain, on_one_line, units, weight
 from blocks.tree import Writer, take
 
@@ -28,13 +28,13 @@ def are_usable(fields: Sequence[FieldView]) -> bool:
     return names and any(_initial(one) is not None for one in fields)
 
 
-def field_inputs(call: CallView, draft: Draft, fields: Sequence[FieldView]) -> list[Json]:
+def field_inputs(call: CallView, draft: TypedDraft, fields: Sequence[FieldView]) -> list[Json]:
     """The inputs in the order of the arguments (``f.<position>.<number>``, action ``value``)."""
     typed = dict(draft.fields)
     return [block for one in fields for block in _field(call, draft, one, typed)]
 
 
-def _field(call: CallView, draft: Draft, one: FieldView, typed: dict[int, str | None]) -> list[Json]:
+def _field(call: CallView, draft: TypedDraft, one: FieldView, typed: dict[int, str | None]) -> list[Json]:
     initial = _initial(one)
     if initial is None:
         return [_left_alone(one)]
@@ -57,7 +57,7 @@ def _element(one: FieldView, value: str | None, initial: str) -> Json:
     return elements.text_input(ids.FIELD, value, lines=lines)
 
 
-def _state(call: CallView, draft: Draft, one: FieldView, typed: dict[int, str | None]) -> Json:
+def _state(call: CallView, draft: TypedDraft, one: FieldView, typed: dict[int, str | None]) -> Json:
     number = one.index + ids.STATE_AT
     options = [(state, words.FIELD_STATES[state]) for state in one.states]
     label = words.FIELD_STATE.format(name=name_text(one.name))
@@ -101,8 +101,8 @@ def _left_alone(one: FieldView) -> Json:
     )
 
 
-def _block_id(call: CallView, draft: Draft, number: int) -> str:
-    return ids.encode_place(ids.Place("f", call.position, draft.revision, number))
+def _block_id(call: CallView, draft: TypedDraft, number: int) -> str:
+    return ids.encode_place(ids.BlockPlace("f", call.position, draft.revision, number))
 
 
 def edit_text(arguments: str | None, masks: Sequence[Mask] = ()) -> str | None:
@@ -120,7 +120,7 @@ def why_not_editable(arguments: str | None, masks: Sequence[Mask] = ()) -> str |
     if length > limits.EDIT_SOURCE:
         return _too_long(words.ABOUT.format(count=words.count(length)))
     parsed = parse(arguments)
-    if parsed.shape not in (Shape.OBJECT, Shape.EMPTY):
+    if parsed.shape not in (ArgumentsShape.OBJECT, ArgumentsShape.EMPTY):
         return words.CANNOT_EDIT_SHAPE
     text, whole = _pretty(parsed)
     if whole and units(text) <= limits.EDIT_TEXT:
@@ -133,32 +133,32 @@ def is_editable(call: CallView) -> bool:
     return call.typed or why_not_editable(call.arguments, call.masks) is None
 
 
-def edit_inputs(call: CallView, draft: Draft) -> list[Json]:
+def edit_inputs(call: CallView, draft: TypedDraft) -> list[Json]:
     """The inputs for new arguments, filled with what was typed before or else with what the agent proposed."""
     initial = draft.edited if draft.edited is not None else edit_text(call.arguments, call.masks)
-    block_id = ids.encode_place(ids.Place("e", call.position, draft.revision))
+    block_id = ids.encode_place(ids.BlockPlace("e", call.position, draft.revision))
     element = elements.text_input(ids.JSON_TEXT, initial)
     return [elements.field(block_id, words.EDITED_JSON, element, hint=elements.plain(words.EDIT_HINT))]
 
 
-def message_input(call: CallView, draft: Draft, decision: str, *, kind: str = "m") -> Json:
+def message_input(call: CallView, draft: TypedDraft, decision: str, *, kind: str = "m") -> Json:
     """The input for a reason (may stay empty) or an answer (may not); ``kind`` as in ``ids.Place``."""
-    block_id = ids.encode_place(ids.Place(kind, call.position, draft.revision))
+    block_id = ids.encode_place(ids.BlockPlace(kind, call.position, draft.revision))
     label = words.YOUR_ANSWER if decision == "respond" else words.WHY
     element = elements.text_input(ids.MESSAGE, draft.message)
     return elements.field(block_id, label, element, optional=decision != "respond")
 
 
-def choice_input(call: CallView, draft: Draft, offered: Sequence[str], *, optional: bool = False) -> Json:
+def choice_input(call: CallView, draft: TypedDraft, offered: Sequence[str], *, optional: bool = False) -> Json:
     """The decision's radio buttons; choosing one tells us at once, so that its own input can be drawn."""
-    block_id = ids.encode_place(ids.Place("d", call.position, draft.revision))
+    block_id = ids.encode_place(ids.BlockPlace("d", call.position, draft.revision))
     label = words.DECISION if call.total == 1 else words.DECISION_FOR.format(number=call.position + 1)
     element = elements.radio(ids.CHOICE, [(each, words.CHOICES[each]) for each in offered], draft.decision)
     return elements.field(block_id, label, element, dispatch_action=True, optional=optional)
 
 
 def decision_inputs(
-    call: CallView, draft: Draft, offered: Sequence[str], *, edit: Sequence[Json], optional: bool = False
+    call: CallView, draft: TypedDraft, offered: Sequence[str], *, edit: Sequence[Json], optional: bool = False
 ) -> list[Json]:
     """The radio buttons with the inputs that belong to what is chosen; the answer alone where nothing else is offered.
 

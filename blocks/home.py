@@ -13,7 +13,7 @@ from blocks import elements, ids, limits, rows, words
 from blocks.args import name_text
 from blocks.cards import call_card
 from blocks.elements import Json
-from blocks.models import CallView, Offer, Rendered
+from blocks.models import CallView, OfferView, Rendered
 from blocks.text import cut_by_weight, cut_plain, on_one_line
 
 LISTED: Final = 20
@@ -155,7 +155,7 @@ class RenderedHome:
     """The view, and what each of its cards offers, in the order of the calls."""
 
     view: Json
-    offers: tuple[Offer, ...]
+    offers: tuple[OfferView, ...]
 
 
 def home_view(home: HomeView) -> RenderedHome:
@@ -167,11 +167,11 @@ def home_view(home: HomeView) -> RenderedHome:
     elif not home.total:
         blocks.append(elements.section(words.NOTHING_MORE))
     blocks += more(home.looked_through)
-    offers: list[Offer] = []
+    offers: list[OfferView] = []
     for number, call in enumerate(home.calls):
         rendered = call_card(call)
         blocks += [elements.divider(), *_apart(rendered.blocks, number)]
-        offers.append(Offer(call.position, rendered.offered, rendered.complete))
+        offers.append(OfferView(call.position, rendered.offered, rendered.complete))
     blocks += _pages(home) + _lately(home.lately)
     return RenderedHome({"type": "home", "blocks": blocks[:MOST_BLOCKS]}, tuple(offers))
 

@@ -61,7 +61,7 @@ _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockPlace:
     """Where an input or button stands: its kind, the call's position, and for inputs the draft's revision.
 
     Kinds: ``d`` the decision's radio buttons, ``m`` a reason or the only answer, ``a`` an answer that was chosen among
@@ -75,20 +75,20 @@ class Place:
     field: int | None = None
 
 
-def encode_place(place: Place) -> str:
+def encode_place(place: BlockPlace) -> str:
     """The block_id of a place: ``d.0``, ``m.3.r2``, ``f.0.4.r1``."""
     field = "" if place.field is None else f".{place.field}"
     revision = f".r{place.revision}" if place.revision else ""
     return f"{place.kind}.{place.position}{field}{revision}"
 
 
-def decode_place(block_id: str) -> Place | None:
+def decode_place(block_id: str) -> BlockPlace | None:
     """The place a block_id names, or ``None`` for one that is not ours."""
     match = _PLACE.fullmatch(block_id)
     if match is None or (match["field"] is not None) != (match["kind"] == "f"):
         return None
     field = None if match["field"] is None else int(match["field"])
-    return Place(match["kind"], int(match["position"]), int(match["revision"] or 0), field)
+    return BlockPlace(match["kind"], int(match["position"]), int(match["revision"] or 0), field)
 
 
 def encode_showing(bits: bytes) -> str:

@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from blocks import call as said
 from blocks import diffs, elements, forms, ids, limits, reasons, rows, words
 from blocks import elements as kit
-from blocks.args import Arguments, Row, Shape, name_text, parse, read_arguments, skimmed
+from blocks.args import Arguments, ArgumentsShape, Row, name_text, parse, read_arguments, skimmed
 from blocks.elements import Json
 from blocks.fitting import Pages, deal, fit
 from blocks.forms import field_inputs
-from blocks.models import NO_DRAFT, CallState, CallView, Draft, FieldView, Mask, Offer, RenderedView
+from blocks.models import NO_DRAFT, CallState, CallView, FieldView, Mask, OfferView, RenderedView, TypedDraft
 from blocks.text import cut_by_weight, cut_plain, literal
 from blocks.words import CANCEL
 
 
-def reject_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
+def reject_modal(call: CallView, draft: TypedDraft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
     """Asks for an optional reason (input ``m.<position>``, action ``message``)."""
     return _message_modal(call, draft, "reject", banner)
 
 
-def respond_modal(call: CallView, draft: Draft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
+def respond_modal(call: CallView, draft: TypedDraft = NO_DRAFT, *, banner: str | None = None) -> RenderedView:
     """Asks for the answer that the agent reads as the tool's result (input ``m.<position>``, action ``message``)."""
     return _message_modal(call, draft, "respond", banner)
 
 
 def edit_modal(
     call: CallView,
-    draft: Draft = NO_DRAFT,
+    draft: TypedDraft = NO_DRAFT,
     *,
     fields: Sequence[FieldView] = (),
     banner: str | None = None,
@@ -51,12 +51,12 @@ def edit_modal(
     if not typed and why is not None:
         blocks = [*top, kit.section(why)]
         view = _modal(call, words.TITLE_EDIT, blocks, callback_id, close=words.CLOSE)
-        return RenderedView(view, (Offer(call.position, (), complete=False),))
+        return RenderedView(view, (OfferView(call.position, (), complete=False),))
     inputs = field_inputs(call, draft, fields) if typed else forms.edit_inputs(call, draft)
     note = kit.context([*said.warnings(call, _arguments(call)), *said.edit_lines(call), words.EDIT_LOST])
     blocks = [*top, *inputs, *note, *_other_form(call, typed=typed, possible=why is None if typed else bool(fields))]
     view = _modal(call, words.TITLE_EDIT, blocks, callback_id, submit=words.SUBMIT_EDIT, close=words.CANCEL)
-    return RenderedView(view, (Offer(call.position, ("edit",), complete=True),))
+    return RenderedView(view, (OfferView(call.position, ("edit",), complete=True),))
 
 
 def _other_form(call: CallView, *, typed: bool, possible: bool) -> list[Json]:
@@ -81,7 +81,7 @@ def notice_modal(title: str, sentence: str, *, showing: str = "") -> RenderedVie
     return RenderedView(kit.modal(title, [block], callback_id=ids.CALLBACK_NOTICE, showing=showing, close=words.CLOSE))
 
 
-def _message_modal(call: CallView, draft: Draft, decision: str, banner: str | None) -> RenderedView:
+def _message_modal(call: CallView, draft: TypedDraft, decision: str, banner: str | None) -> RenderedView:
     rejects = decision == "reject"
     title, submit = (
         (words.TITLE_REJECT, words.SUBMIT_REJECT) if rejects else (words.TITLE_RESPOND, words.SUBMIT_RESPOND)
@@ -90,7 +90,7 @@ def _message_modal(call: CallView, draft: Draft, decision: str, banner: str | No
     shown, complete = _summary(call)
     blocks = [*banner_blocks(banner), *shown, forms.message_input(call, draft, decision)]
     view = _modal(call, title, blocks, callback_id, submit=submit, close=words.CANCEL)
-    return RenderedView(view, (Offer(call.position, (decision,), complete=complete),))
+    return RenderedView(view, (OfferView(call.position, (decision,), complete=complete),))
 
 
 def _summary(call: CallView) -> tuple[list[Json], bool]:
@@ -165,10 +165,10 @@ def confirm_modal(call: CallView, final: Final, *, banner: str | None = None, in
     title, submit, callback_id = _KEEP if in_batch else _APPROVE
     buttons = {"close": words.CANCEL} | ({"submit": submit} if complete else {})
     view = elements.modal(title, blocks, callback_id=callback_id, showing=call.showing, **buttons)
-    return RenderedView(view, (Offer(call.position, ("edit",) if complete else (), complete=complete),))
+    return RenderedView(view, (OfferView(call.position, ("edit",) if complete else (), complete=complete),))
 
 
-def _changes(changes: tuple[diffs.Change, ...]) -> list[Json]:
+def _changes(changes: tuple[diffs.ArgumentChange, ...]) -> list[Json]:
     drawn = diffs.draw(changes, limits.CONFIRM_CHANGES, value=limits.CONFIRM_VALUE)
     if not drawn.total:
         return elements.context([words.NOTHING_CHANGED])
@@ -265,7 +265,7 @@ def _dealt(text: str) -> Pages:
     """A page's end may lie inside a line; different texts never look alike."""
     more = len(text) > limits.READ_PAGES
     shown = literal(text[: limits.READ_PAGES + 1]).strip("\n") or name_text(text[: limits.READ_PAGES])
-    return deal(Arguments(Shape.VALUE, (Row("", shown, block=True, more=more),), known=not more))
+    return deal(Arguments(ArgumentsShape.VALUE, (Row("", shown, block=True, more=more),), known=not more))
 
 
 def _page_line(dealt: Pages, page: int, total: int) -> list[str]:

@@ -123,7 +123,7 @@ class RootView:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TypedDraft:
     """What one reviewer has chosen and typed for one call so far; ``revision`` as in ``ids.Place``.
 
     ``edited`` is arguments as JSON text, ``fields`` what stands in the inputs of single arguments, by their numbers.
@@ -140,7 +140,7 @@ class Draft:
     kept_masks: tuple[Mask, ...] = ()
 
 
-NO_DRAFT: Final = Draft()
+NO_DRAFT: Final = TypedDraft()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ReviewView:
     call: CallView
     page: int = 0
     seen: frozenset[int] = frozenset()
-    draft: Draft = NO_DRAFT
+    draft: TypedDraft = NO_DRAFT
     banner: str | None = None
     reveal: bool = False
 
@@ -185,7 +185,7 @@ class BatchView:
     showing: str
     calls: tuple[CallView, ...]
     page: int = 0
-    drafts: tuple[tuple[int, Draft], ...] = ()
+    drafts: tuple[tuple[int, TypedDraft], ...] = ()
     banner: str | None = None
     approved: tuple[int, ...] = ()
 
@@ -205,7 +205,7 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OfferView:
     """What a view let its reader decide about one position, and whether the call stood there in full."""
 
     position: int
@@ -218,6 +218,6 @@ class RenderedView:
     """A modal: ``view`` for views.open, ``offers`` for its showing, and ``page`` of ``pages`` as really drawn."""
 
     view: dict[str, Any]
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[OfferView, ...] = ()
     page: int = 0
     pages: int = 1

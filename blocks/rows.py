@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from blocks import call as said
 from blocks import elements as kit
 from blocks import limits, words
-from blocks.args import Arguments, Row, Shape, name_text
+from blocks.args import Arguments, ArgumentsShape, Row, name_text
 from blocks.elements import Json
 from blocks.models import CallView
 from blocks.text import cut_by_weight, literal, weight
@@ -41,7 +41,7 @@ def row_elements(rows: Iterable[Row], *, start: list[Json] | None = None) -> lis
 
 def shape_note(arguments: Arguments) -> list[Json]:
     """What stands instead of rows where there are none."""
-    note = {Shape.EMPTY: words.NO_ARGUMENTS, Shape.MISSING: words.MISSING}.get(arguments.shape)
+    note = {ArgumentsShape.EMPTY: words.NO_ARGUMENTS, ArgumentsShape.MISSING: words.MISSING}.get(arguments.shape)
     return [kit.words(note, italic=True)] if note else []
 
 

@@ -19,7 +19,7 @@ _ENDS: Final = {"[": "]", "{": "}"}
 HIDDEN: Final = "[hidden]"
 
 
-class Number(str):
+class NumberText(str):
     """A number, or one of NaN and the infinities, exactly as the source writes it."""
 
     __slots__ = ()
@@ -32,17 +32,17 @@ class Pairs(tuple["tuple[str, Node]", ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedText:
     """A value that is not shown. It is written as a bare word, which no JSON value can imitate."""
 
 
-Node = str | Number | bool | list["Node"] | Pairs | Masked | None
+Node = str | NumberText | bool | list["Node"] | Pairs | MaskedText | None
 
 
 def read_json(source: str) -> Node:
     """Parse without loss. Raises ValueError or RecursionError for what is not JSON or nests too deep for Python."""
     node: Node = json.loads(
-        source, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Pairs
+        source, parse_int=NumberText, parse_float=NumberText, parse_constant=NumberText, object_pairs_hook=Pairs
     )
     return node
 
@@ -71,7 +71,7 @@ def mask(node: Node, paths: Iterable[tuple[str | int, ...]]) -> Node:
     below: dict[str | int, list[tuple[str | int, ...]]] = {}
     for path in paths:
         if not path:
-            return Masked()
+            return MaskedText()
         below.setdefault(path[0], []).append(path[1:])
     if isinstance(node, Pairs):
         return Pairs([(key, mask(value, below[key]) if key in below else value) for key, value in node])
@@ -95,7 +95,7 @@ def leaves(node: Node) -> Iterator[Node]:
 
 def is_not_finite(node: Node) -> bool:
     """Whether this is a number that no computer holds as written: NaN, an infinity, or one that becomes infinite."""
-    return isinstance(node, Number) and not node.lstrip("-").isdigit() and not abs(float(node)) < float("inf")
+    return isinstance(node, NumberText) and not node.lstrip("-").isdigit() and not abs(float(node)) < float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ class Writer:
 
     def atom(self, node: Node) -> str:
         """One value that holds no others."""
-        if isinstance(node, Masked):
+        if isinstance(node, MaskedText):
             return HIDDEN
-        if isinstance(node, Number):
+        if isinstance(node, NumberText):
             return str(node)
         if isinstance(node, str):
             return json_string(node[: self.reach + 1])

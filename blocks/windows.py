@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from blocks import call as said
 from blocks import diffs, elements, forms, ids, limits, reasons, rows, words
-from blocks.args import Arguments, Shape, parse, read_arguments, skimmed
+from blocks.args import Arguments, ArgumentsShape, parse, read_arguments, skimmed
 from blocks.elements import Json
 from blocks.fitting import Pages, deal, fit
 from blocks.modals import banner_blocks
-from blocks.models import NO_DRAFT, BatchView, CallState, CallView, Draft, Offer, RenderedView, ReviewView
+from blocks.models import NO_DRAFT, BatchView, CallState, CallView, OfferView, RenderedView, ReviewView, TypedDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class _Book:
     """The pages of a call and where its reader stands."""
 
     arguments: Arguments
-    edit: diffs.Drawn
+    edit: diffs.DiffRows
     dealt: Pages
     after: int  # how many of the pages hold what runs; those behind hold what stood there before an edit
     page: int
@@ -60,7 +60,7 @@ def review_modal(review: ReviewView) -> RenderedView:
     view = elements.modal(
         words.TITLE_REVIEW, blocks, callback_id=callback_id, showing=call.showing, close=words.CLOSE, **submit
     )
-    offer = Offer(call.position, offered, complete=book.is_complete)
+    offer = OfferView(call.position, offered, complete=book.is_complete)
     return RenderedView(view, (offer,), book.page, len(book.dealt.pages))
 
 
@@ -71,13 +71,13 @@ def page_contents(call: CallView, *, reveal: bool = False) -> tuple[str, ...]:
     return tuple(repr((at < after, page)) for at, page in enumerate(dealt.pages))
 
 
-def _dealt(call: CallView, arguments: Arguments, edit: diffs.Drawn) -> tuple[Pages, int]:
+def _dealt(call: CallView, arguments: Arguments, edit: diffs.DiffRows) -> tuple[Pages, int]:
     """The pages of what runs, then, where the edit does not fit above them, of all that it changed."""
     dealt = deal(arguments)
     if edit.is_whole:
         return dealt, len(dealt.pages)
     old = tuple(change.old for change in diffs.changed_only(said.changes(call)) if change.old is not None)
-    before = deal(Arguments(Shape.OBJECT, old))
+    before = deal(Arguments(ArgumentsShape.OBJECT, old))
     return Pages(dealt.pages + before.pages, dealt.complete and before.complete), len(dealt.pages)
 
 
@@ -137,7 +137,7 @@ def _turns(call: CallView, book: _Book) -> list[Json]:
     return elements.actions(buttons, "pages")
 
 
-_Part = tuple[list[Json], Offer | None]
+_Part = tuple[list[Json], OfferView | None]
 
 
 def batch_modal(batch: BatchView) -> RenderedView:
@@ -167,7 +167,7 @@ def page_of(position: int) -> int:
     return position // limits.BATCH_CALLS
 
 
-def _call(call: CallView, draft: Draft, *, approved: bool) -> _Part:
+def _call(call: CallView, draft: TypedDraft, *, approved: bool) -> _Part:
     shown, complete = _what(call)
     if call.state is not CallState.WAITING:
         risk = [words.RISK] if call.risk == "high" else []
@@ -180,8 +180,8 @@ def _call(call: CallView, draft: Draft, *, approved: bool) -> _Part:
         inputs = [*inputs, *forms.decision_inputs(call, draft, offered, edit=edit, optional=approved)]
     shown = [*shown, *elements.context(said.confirm_lines(call, arguments, offered))]
     more = [] if complete else [_open(call)]
-    blocks = [*shown, *elements.actions(more, ids.encode_place(ids.Place("r", call.position))), *inputs]
-    return blocks, Offer(call.position, offered, complete=complete)
+    blocks = [*shown, *elements.actions(more, ids.encode_place(ids.BlockPlace("r", call.position))), *inputs]
+    return blocks, OfferView(call.position, offered, complete=complete)
 
 
 def _what(call: CallView) -> tuple[list[Json], bool]:
@@ -206,9 +206,9 @@ def _what(call: CallView) -> tuple[list[Json], bool]:
     ], fitted.complete and whole and edit.is_whole
 
 
-def _edit(call: CallView, draft: Draft) -> list[Json]:
+def _edit(call: CallView, draft: TypedDraft) -> list[Json]:
     """What an edit that is kept changes, and the button that leads to its form."""
-    place = ids.encode_place(ids.Place("o", call.position))
+    place = ids.encode_place(ids.BlockPlace("o", call.position))
     if draft.kept is None:
         button = elements.button(words.EDIT_FORM, ids.EDIT, call.showing)
         return elements.context([reasons.EDIT_NOT_KEPT]) + elements.actions([button], place)

@@ -23,11 +23,11 @@ from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
-from bot.access.deciding import Desk
-from bot.core.model import Review, Who
-from bot.dispatch.claim import Bench
-from bot.dispatch.follow_up import Lookback, Unknowns
-from bot.dispatch.housekeeping import Keeper, Retention, Sealer, Sweeper
+from bot.access.deciding import DecisionService
+from bot.core.model import PersonId, Review
+from bot.dispatch.claim import DispatchServices
+from bot.dispatch.follow_up import Lookback, UnknownOutcomes
+from bot.dispatch.housekeeping import PeopleRefresher, Retention, Sealer, Sweeper
 from bot.dispatch.recheck import Sources
 from bot.dispatch.worker import Dispatcher
 from bot.errors import AgentUnreachable
@@ -42,23 +42,23 @@ from bot.slack.client import web_api
 from bot.slack.client.installations import Installations, identify, install
 from bot.slack.client.people import PeopleReader, Workspaces
 from bot.slack.client.socket_mode import make_socket, require_socket
-from bot.slack.inbound.buttons import Clicks
-from bot.slack.inbound.commands import Commands
+from bot.slack.inbound.buttons import Buttons
+from bot.slack.inbound.commands import SlashCommands
 from bot.slack.inbound.events import Events, Revocation
 from bot.slack.inbound.listeners import Listeners
-from bot.slack.inbound.shape_guard import Entrance
-from bot.slack.inbound.submissions import Submits
+from bot.slack.inbound.shape_guard import PayloadGuard
+from bot.slack.inbound.submissions import Submissions
 from bot.slack.outbound.home import Home
 from bot.slack.outbound.message_sync import MessageSync
-from bot.slack.outbound.notices import Telling, announcing
-from bot.slack.windows.open import Screens
-from bot.slack.windows.operators import Operating
-from bot.slack.windows.results import Results
+from bot.slack.outbound.notices import NoticeSender, announcing
+from bot.slack.windows.open import ViewOpener
+from bot.slack.windows.operators import OperatorWindows
+from bot.slack.windows.results import ResultWindows
 from bot.store.engine import Store
 from bot.store.policies import Policies
 from bot.store.wakes import Wakes, wakes_of
-from bot.web.app import Endpoints, create_web
-from bot.web.hints import Intake
+from bot.web.app import HttpEndpoints, create_web
+from bot.web.hints import Hints
 from bot.web.slack import SlackEndpoint
 
 log = structlog.get_logger("placet")
@@ -146,7 +146,7 @@ async def compose(
     drawn = wake("messages", "notices")
     watcher = Watcher(store, policies, agents, time.monotonic, wake("messages", "people"), tasks)
     dispatcher = Dispatcher(
-        Bench(store, agents, lease_ms, hint=hint),
+        DispatchServices(store, agents, lease_ms, hint=hint),
         policies,
         _sources(people, agents),
         owner,
@@ -157,41 +157,45 @@ async def compose(
     people.group_changed = announcing(policies)
     people.workspaces = _workspaces(store, policies)
     home = Home(store, policies, installations.client, people)
-    keeper = Keeper(store, policies, people)
+    keeper = PeopleRefresher(store, policies, people)
     messages = MessageSync(store, policies, installations.client, owner, keeper.refresh)
     steps: dict[str, tuple[Callable[[], Awaitable[bool]], float]] = {
         "watch": (watcher.step, WATCH_S),
         "dispatch": (dispatcher.step, POLL_S),
         "messages": (messages.step, POLL_S),
-        "notices": (Telling(store, policies, installations.client, owner).step, POLL_S),
+        "notices": (NoticeSender(store, policies, installations.client, owner).step, POLL_S),
         "people": (keeper.step, KEEP_S),
         "home": (home.step, HOME_S),
         "sweep": (Sweeper(store, changed).step, POLL_S),
         "seal": (Sealer(store, settings.secret_key).step, SEAL_S),
         "requests": (make_requests(watcher, owner=owner, hint=hint).step, POLL_S),
         "lookback": (Lookback(store, policies, agents, drawn).step, POLL_S),
-        "unknown": (Unknowns(store, policies, agents, drawn).step, UNKNOWN_S),
+        "unknown": (UnknownOutcomes(store, policies, agents, drawn).step, UNKNOWN_S),
         "retention": (Retention(store, policies, drawn).step, RETENTION_S),
     }
     loops.update({name: Loop(name, step, every=every) for name, (step, every) in steps.items()})
 
     bolt = make_bolt(settings, installations)
-    desk = Desk(store, policies)
-    screens = Screens(store, installations.client, tasks)
-    results = Results(agents, screens)
-    clicks = Clicks(store, policies, desk, people, screens, results, tasks, changed, wake("people"))
-    listeners = Listeners(clicks, Submits(store, policies, desk, people, screens, changed, wake("people")))
+    decision_service = DecisionService(store, policies)
+    view_opener = ViewOpener(store, installations.client, tasks)
+    results = ResultWindows(agents, view_opener)
+    clicks = Buttons(store, policies, decision_service, people, view_opener, results, tasks, changed, wake("people"))
+    listeners = Listeners(
+        clicks, Submissions(store, policies, decision_service, people, view_opener, changed, wake("people"))
+    )
     listeners.register(bolt)
     Events(people, wake("people"), changed, home.opened, Revocation(store, policies).note).register(bolt)
     home.wake, home.asked = wake("home"), wake("people")
     home.register(bolt)
-    Operating(store, policies, people, installations.client, tasks, wake("people"), wake("requests")).register(bolt)
-    Commands(store, policies, people, wake("people")).register(bolt)
+    OperatorWindows(store, policies, people, installations.client, tasks, wake("people"), wake("requests")).register(
+        bolt
+    )
+    SlashCommands(store, policies, people, wake("people")).register(bolt)
     listeners.register_rest(bolt)
 
-    intake = Intake(store, policies, settings.secret, hint, time.monotonic)
+    intake = Hints(store, policies, settings.secret, hint, time.monotonic)
     socket, wakes = make_socket(settings, bolt) if settings.socket_mode else None, _wakes(store, loops)
-    web = create_web(Endpoints(_over_http(settings, bolt), intake, _ready(store, policies, socket)))
+    web = create_web(HttpEndpoints(_over_http(settings, bolt), intake, _ready(store, policies, socket)))
     return Placet(store, web, agents, watcher, loops, tasks, dispatches, bolt, socket, wakes)
 
 
@@ -226,7 +230,7 @@ def make_bolt(settings: Settings, installations: Installations) -> AsyncApp:
 
     with _without_a_warning():
         app = _bolt(settings, authorize)
-    app.use(Entrance())
+    app.use(PayloadGuard())
     return app
 
 
@@ -270,7 +274,7 @@ def _workspaces(store: Store, policies: Policies) -> Workspaces:
 
 
 def _sources(people: PeopleReader, agents: Agents) -> Sources:
-    async def confirm(tenant: TenantPolicy, who: Who, since: int) -> Person:
+    async def confirm(tenant: TenantPolicy, who: PersonId, since: int) -> Person:
         return await people.confirm(tenant, who, since=since)
 
     async def requester(review: Review, tenant: TenantPolicy) -> str | None:
@@ -278,7 +282,7 @@ def _sources(people: PeopleReader, agents: Agents) -> Sources:
         if thread is None:  # a 404 does not say that it names nobody
             raise AgentUnreachable("read thread: HTTP 404")
         named = requester_of(tenant, thread.metadata)
-        if named is None or not await people.is_local(Who(tenant.slack_team, named), since=review.opened_at):
+        if named is None or not await people.is_local(PersonId(tenant.slack_team, named), since=review.opened_at):
             return None
         return named
 

@@ -24,7 +24,7 @@ from bot.app import Placet, compose
 from bot.errors import ConfigurationError
 from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.agents.propose import propose
-from bot.sandbox.page.panel import Recorded
+from bot.sandbox.page.panel import PanelRecord
 from bot.sandbox.page.routes import ASKER, pages
 from bot.sandbox.serving import listen, serving
 from bot.sandbox.slack.app import create_app as create_slack
@@ -89,7 +89,7 @@ class Record:
 
     store: Store | None = None
 
-    async def newest(self) -> list[Recorded]:
+    async def newest(self) -> list[PanelRecord]:
         """The newest events first."""
         if self.store is None:
             return []
@@ -98,7 +98,7 @@ class Record:
         async with self.store.read() as tx:
             found = await tx.conn.execute(newest.limit(RECORDED))
             return [
-                Recorded(
+                PanelRecord(
                     at // 1000, actor.rpartition("/")[2], kind if position is None else f"{kind}, call {position + 1}"
                 )
                 for at, actor, kind, position in found

@@ -10,32 +10,32 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bot.core.decide import Authority, Intent, Permission, Press, Refusal, review_digest
+from bot.core.decide import Authority, Click, Intent, Permission, Refusal, review_digest
 from bot.core.decision import decided_digest
-from bot.core.digest import Place, call_digest
+from bot.core.digest import CallAddress, call_digest
 from bot.core.json import dump, parse
 from bot.core.model import (
     Action,
     Decision,
     DecisionType,
+    InterruptShape,
     Offer,
+    PersonId,
     Review,
     ReviewState,
-    Shape,
     Showing,
     ShowingKind,
     Target,
-    Who,
 )
 from bot.runtimes.langgraph.interrupts import ParsedInterrupt, parse_interrupt
-from bot.runtimes.langgraph.run_context import Started, Surroundings
+from bot.runtimes.langgraph.run_context import RunContext, StartedRun
 
 APPROVE, EDIT, REJECT, RESPOND = DecisionType
 ALL = (APPROVE, EDIT, REJECT, RESPOND)
 INTERRUPT = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 OTHER_INTERRUPT = "13579bdf02468ace13579bdf02468ace"
 TARGET = Target("http://127.0.0.1:2026", "aegra", "approvals", "agent_platform")
-ADA, BEN, CLEO = (Who("T0ACME", user) for user in ("U0ADA", "U0BEN", "U0CLEO"))
+ADA, BEN, CLEO = (PersonId("T0ACME", user) for user in ("U0ADA", "U0BEN", "U0CLEO"))
 OPENED = 1_700_000_000_000
 DAY = 86_400_000
 
@@ -98,7 +98,7 @@ def make_review(*actions: Action, **changes: Any) -> Review:
         "thread_id": "thread-1",
         "interrupt_id": INTERRUPT,
         "content_hash": "c" * 64,
-        "shape": Shape.BATCHED,
+        "shape": InterruptShape.BATCHED,
         "state": ReviewState.OPEN,
         "why": "",
         "salt": bytes(range(16)),
@@ -120,7 +120,7 @@ def with_digests(review: Review) -> Review:
     return review.evolve(actions=tuple(_bound(review.place, action) for action in review.actions))
 
 
-def _bound(place: Place, action: Action) -> Action:
+def _bound(place: CallAddress, action: Action) -> Action:
     digest = call_digest(place, action.position, action.tool, action.args, action.allowed)
     return action.evolve(digest=digest)
 
@@ -181,14 +181,14 @@ def make_intent(kind: DecisionType = APPROVE, position: int = 0, **changes: Any)
     return Intent(position, kind, **(made | changes))
 
 
-def make_press(review: Review, *intents: Intent, **changes: Any) -> Press:
+def make_press(review: Review, *intents: Intent, **changes: Any) -> Click:
     """A press on what stands there now: on a card for one intent, on a view of all calls for several."""
     asked = intents or (make_intent(),)
     place = asked[0].position if len(asked) == 1 else None
     if "showing" not in changes:
         changes["showing"] = make_showing(review, place)
     made: dict[str, Any] = {"who": ADA, "intents": asked, "now": review.opened_at + 1_000}
-    return Press(**(made | changes))
+    return Click(**(made | changes))
 
 
 def make_decision(review: Review, kind: DecisionType = APPROVE, position: int = 0, **changes: Any) -> Decision:
@@ -240,4 +240,4 @@ def nobody(refusal: Refusal | None = None) -> Authority:
 
 async def started_bare():
     """What a reading asks for: the run that asked was started with nothing but its input."""
-    return Started("run-1", Surroundings())
+    return StartedRun("run-1", RunContext())

@@ -390,7 +390,7 @@ async def open_office(
         running = []
         for store in stores:
             placet = await compose(settings, store, lease_ms=lease_ms)
-            placet.agents.doorway = replace(placet.agents.doorway, frozen=FROZEN_S)
+            placet.agents.send_settings = replace(placet.agents.send_settings, frozen=FROZEN_S)
             stack.push_async_callback(placet.stop)
             running.append(placet)
         urls = [await stack.enter_async_context(serving(placet.web)) for placet in running]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -93,8 +94,17 @@ def touched(module: ast.Module) -> set[str]:
     return (attributes | imported) & ENVIRONMENT
 
 
+# Folders from the command line down to the core: a module imports from its own folder and from those after it.
+FOLDERS = (
+    *("cli", "doctor", "demo", "serve", "app", "web", "operators", "dispatch", "slack", "access", "runtimes", "store"),
+    *("policy", "core"),
+)
+# The watcher and the probe of LangGraph still ask dispatch for alarms and its re-check.
+UPWARD = {("runtimes", "dispatch")}
+
 BLOCKS, BOT = modules("blocks"), modules("bot")
 CORE = {name: module for name, module in BOT.items() if within(name, "bot.core")}
+POLICY = {name: module for name, module in BOT.items() if within(name, "bot.policy")}
 SANDBOX = {name: module for name, module in BOT.items() if within(name, "bot.sandbox")}
 
 
@@ -112,8 +122,12 @@ def test_the_core_imports_only_what_computes_and_itself():
     assert outside(CORE, *PURE, *CORE_ALSO) == {}
 
 
+def test_the_policy_imports_only_what_computes_the_core_and_itself():
+    assert outside(POLICY, *PURE, *CORE_ALSO, "bot.policy") == {}
+
+
 def test_pure_modules_read_no_clock_make_no_id_and_open_nothing():
-    pure = {**BLOCKS, **CORE}
+    pure = {**BLOCKS, **CORE, **POLICY}
     assert {name: called(module) & IMPURE for name, module in pure.items() if called(module) & IMPURE} == {}
 
 
@@ -135,13 +149,40 @@ def test_nothing_but_the_demo_imports_the_sandbox():
     assert guests <= ALLOWED_INTO_THE_SANDBOX
 
 
+def test_arrows_between_folders_point_down():
+    upward = {
+        (folder, below)
+        for name, module in BOT.items()
+        if (folder := folder_of(name)) in FOLDERS
+        for one in imports(name, module)
+        if (below := folder_of(one)) in FOLDERS and FOLDERS.index(below) < FOLDERS.index(folder)
+    }
+    assert upward == UPWARD
+
+
+def folder_of(module: str) -> str:
+    """The folder or file right under `bot` that a module stands in; "" outside `bot`."""
+    top, _, rest = module.partition(".")
+    return rest.partition(".")[0] if top == "bot" else ""
+
+
+def test_no_public_class_name_means_two_things():
+    classes = Counter(
+        node.name
+        for module in {**BOT, **BLOCKS}.values()
+        for node in module.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in classes.items() if times > 1] == []
+
+
 def test_the_environment_is_read_in_one_place():
     readers = {name for name, module in {**BOT, **BLOCKS}.items() if touched(module)}
     assert {name for name in readers if not name.startswith(READERS_OF_THE_ENVIRONMENT)} == set()
 
 
 def test_loading_the_core_and_the_builders_loads_no_library_that_speaks_to_the_world():
-    program = f"import sys, {', '.join(sorted([*CORE, *BLOCKS]))}\nprint(*sys.modules)"
+    program = f"import sys, {', '.join(sorted([*CORE, *POLICY, *BLOCKS]))}\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     tops = {module.partition(".")[0] for module in loaded.stdout.split()}
     assert not tops & names("slack_bolt slack_sdk aiohttp httpx sqlalchemy aiosqlite alembic starlette structlog")

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from bot.cli.doctor import text_of
 from bot.doctor.agent import clock_of
-from bot.doctor.finding import Finding, Grade
+from bot.doctor.finding import DoctorFinding, Grade
 from bot.doctor.report import examine, failed
 from bot.policy.source import parse
 from bot.runtimes.langgraph.client import Agents
@@ -118,7 +118,7 @@ async def test_without_a_database_the_rest_waits(tmp_path):
 
 
 async def test_the_worst_stands_first():
-    found = [Finding("a", Grade.OK, "Fine."), Finding("b", Grade.FAULT, "Bad.", "Mend it.", "demo")]
+    found = [DoctorFinding("a", Grade.OK, "Fine."), DoctorFinding("b", Grade.FAULT, "Bad.", "Mend it.", "demo")]
 
     assert text_of(found).splitlines() == [
         "FAULT  b, demo: Bad.",

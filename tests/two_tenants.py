@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from bot.sandbox.agents.propose import propose
-from bot.sandbox.slack.records import Group, Person
+from bot.sandbox.slack.records import Group, Member
 from bot.sandbox.slack.seed import BOT_TOKEN, add_team
 from tests.office import CLEO, AgentServer, Office, buttons, local_agent, open_office, policy_text
 
@@ -53,7 +53,7 @@ class Two:
 
 def prepare(world: Any, settings: Any) -> Any:
     """A second workspace with a token of its own; the same user ids may mean other people there."""
-    add_team(world, TEAM, people=[Person(EVE, "Eve", TEAM)])
+    add_team(world, TEAM, people=[Member(EVE, "Eve", TEAM)])
     world.add(Group("S0OTHER", "others", TEAM, (EVE,)))
     secrets = {**settings.secrets, "PLACET_INTAKE_OTHER": OTHER_TOKEN}
     tokens = {"T0DEMO": BOT_TOKEN, TEAM: "xoxb-other"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from blocks import ids
-from bot.access.person import Presser, Standing, known_account, known_person
+from bot.access.person import Actor, TenantPerson, known_account, known_person
 from bot.core.decide import Refusal, Refused
 from bot.core.model import Review, Showing
 from bot.policy.model import Policy, touches
@@ -44,7 +44,7 @@ FRESH_MS = 120_000
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ClickContext:
     """A press that touches a tenant: what it names, and who makes it with which standing.
 
     `presser` carries the key and speaks through the tenant's own workspace. `answer` is what the delivery was answered before.
@@ -53,17 +53,17 @@ class Context:
     review: Review
     showing: Showing
     policy: Policy
-    standing: Standing
-    presser: Presser
+    tenant_person: TenantPerson
+    actor: Actor
     answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class NoContext:
+class NoClickContext:
     """Why a press touches nothing. `review` is the one that it names all the same, for the record."""
 
     refused: Refused
-    presser: Presser
+    actor: Actor
     review: Review | None = None
     answer: str | None = None
 
@@ -71,13 +71,13 @@ class NoContext:
 async def load_context(  # noqa: PLR0913 - what is asked for, each by name
     tx: Tx,
     policies: Policies,
-    presser: Presser,
+    actor: Actor,
     showing_id: str,
     *,
     delivery_key: str = "",
     lock: bool = False,
     operator: bool = False,
-) -> Context | NoContext:
+) -> ClickContext | NoClickContext:
     """Read a press's context; with `lock`, nobody else changes the review before this transaction ends.
 
     `operator`: who an operator is rests on a reading of their own account, since no rule about reviewers names them.
@@ -87,40 +87,40 @@ async def load_context(  # noqa: PLR0913 - what is asked for, each by name
     # Read under the lock: another replica may be answering the same delivery at this moment. Whose workspace it is says the
     # policy that was in force last, so that most presses need no second look at the account.
     guess = policies.latest.tenant(review.tenant) if review else None
-    team = guess.slack_team if guess else presser.team
-    bearing = await bearing_of(tx, delivery_key, replace(presser, team=team).account)
+    team = guess.slack_team if guess else actor.team
+    click_facts = await bearing_of(tx, delivery_key, replace(actor, team=team).account)
 
-    def none(reason: Refusal, by: Presser = presser) -> NoContext:
-        return NoContext(Refused(reason), by, review, bearing.answer)
+    def none(reason: Refusal, by: Actor = actor) -> NoClickContext:
+        return NoClickContext(Refused(reason), by, review, click_facts.answer)
 
     if showing is None or review is None:
         return none(Refusal.UNKNOWN_SHOWING)
-    in_force = await policies.in_force(tx, known=bearing.policy_version)
+    in_force = await policies.in_force(tx, known=click_facts.policy_version)
     tenant = in_force.tenant(review.tenant)
     if tenant is None or in_force.policy is None:
         return none(Refusal.GONE)
-    if not touches(tenant, presser.team):
+    if not touches(tenant, actor.team):
         return none(Refusal.OTHER_WORKSPACE)
     since = tx.now - FRESH_MS
     account = (
-        bearing.account if team == tenant.slack_team else await people.account(tx, tenant.slack_team, presser.user)
+        click_facts.account if team == tenant.slack_team else await people.account(tx, tenant.slack_team, actor.user)
     )
     if operator:
-        person = known_account(tenant, presser, account, fresh_since=since)
+        person = known_account(tenant, actor, account, fresh_since=since)
     else:
-        person = await known_person(tx, tenant, presser, fresh_since=since, account=account)
-    standing = Standing(tenant, in_force.version, person)
-    named = replace(presser, team=tenant.slack_team, key=standing.who)
-    if showing.to not in (None, standing.who):
+        person = await known_person(tx, tenant, actor, fresh_since=since, account=account)
+    tenant_person = TenantPerson(tenant, in_force.version, person)
+    named = replace(actor, team=tenant.slack_team, key=tenant_person.who)
+    if showing.to not in (None, tenant_person.who):
         return none(Refusal.UNKNOWN_SHOWING, named)
-    return Context(review, showing, in_force.policy, standing, named, bearing.answer)
+    return ClickContext(review, showing, in_force.policy, tenant_person, named, click_facts.answer)
 
 
-async def standings(tx: Tx, in_force: InForce, presser: Presser) -> Sequence[Standing]:
+async def standings(tx: Tx, in_force: InForce, actor: Actor) -> Sequence[TenantPerson]:
     """What somebody is in each tenant that their workspace or organisation touches."""
     since = tx.now - FRESH_MS
     return [
-        Standing(tenant, in_force.version, await known_person(tx, tenant, presser, fresh_since=since))
+        TenantPerson(tenant, in_force.version, await known_person(tx, tenant, actor, fresh_since=since))
         for tenant in in_force.tenants()
-        if touches(tenant, presser.team)
+        if touches(tenant, actor.team)
     ]

@@ -13,17 +13,17 @@ from typing import Any
 from bot.core.argument_schema import argument_fault
 from bot.core.decide import Authority, Permission, Refusal
 from bot.core.json import parse_kept
-from bot.core.model import Action, DecisionType, Review, Who
+from bot.core.model import Action, DecisionType, PersonId, Review
 from bot.policy.matching import tool_settings
-from bot.policy.model import Call, Person, Requester, TenantPolicy, person_key, touches
-from bot.policy.rules import judge
+from bot.policy.model import Person, PolicyCall, Requester, TenantPolicy, person_key, touches
+from bot.policy.rules import judge_right
 from bot.store import people
 from bot.store.engine import Tx
 from bot.store.people import Account
 
 
 @dataclass(frozen=True, slots=True)
-class Presser:
+class Actor:
     """Who pressed, in Slack's words: through which installation, a workspace's or an organisation's; `home_team` is their own.
 
     `key` is who they are inside the tenant, once that is known.
@@ -32,23 +32,23 @@ class Presser:
     team: str
     user: str
     home_team: str | None
-    key: Who | None = None
+    key: PersonId | None = None
 
     @property
-    def account(self) -> Who:
+    def account(self) -> PersonId:
         """The account as Slack named it: what Slack is asked about."""
-        return Who(self.team, self.user)
+        return PersonId(self.team, self.user)
 
     @property
-    def who(self) -> Who:
+    def who(self) -> PersonId:
         """The person: by the key inside the tenant, and before that is known as Slack named them."""
         return self.key or self.account
 
 
-def presser_of(tenant: TenantPolicy, who: Who) -> Presser:
+def presser_of(tenant: TenantPolicy, who: PersonId) -> Actor:
     """Whom a stored key means, as if they pressed now."""
     home = None if touches(tenant, who.team) else who.team
-    return Presser(tenant.slack_team, who.user, home)
+    return Actor(tenant.slack_team, who.user, home)
 
 
 def groups_of_policy(tenant: TenantPolicy) -> frozenset[str]:
@@ -57,7 +57,7 @@ def groups_of_policy(tenant: TenantPolicy) -> frozenset[str]:
 
 
 async def known_person(
-    tx: Tx, tenant: TenantPolicy, presser: Presser, *, fresh_since: int, account: Account | None = None
+    tx: Tx, tenant: TenantPolicy, actor: Actor, *, fresh_since: int, account: Account | None = None
 ) -> Person:
     """The presser as a reviewer. What was read before `fresh_since` (database ms) does not count as known.
 
@@ -65,7 +65,7 @@ async def known_person(
     needs no reading to be refused, unless the organisation may know them by another id. Somebody whom a rule names is known
     without the lists of groups that we do not find them in and that nothing is denied to.
     """
-    found = account or await people.account(tx, tenant.slack_team, presser.user)
+    found = account or await people.account(tx, tenant.slack_team, actor.user)
     wanted = groups_of_policy(tenant)
     member = wanted & found.groups.keys()
     named = any(rule.user in found.ids for rule in tenant.reviewers)
@@ -76,35 +76,33 @@ async def known_person(
     )
     row = found.person
     if row is not None and min(oldest, row.as_of) >= fresh_since:
-        return _person(tenant, presser, found, known_as_of=min(oldest, row.as_of))
+        return _person(tenant, actor, found, known_as_of=min(oldest, row.as_of))
     one_id = row is not None or tenant.slack_enterprise is None
     if one_id and not member and not named and oldest >= fresh_since:
-        return _person(tenant, presser, found, known_as_of=oldest)
+        return _person(tenant, actor, found, known_as_of=oldest)
     unreadable = oldest < fresh_since and bool(await people.group_faults(tx, tenant.slack_team, matter))
-    return replace(_person(tenant, presser, found, known_as_of=None), unreadable=unreadable)
+    return replace(_person(tenant, actor, found, known_as_of=None), unreadable=unreadable)
 
 
-def known_account(tenant: TenantPolicy, presser: Presser, found: Account, *, fresh_since: int) -> Person:
+def known_account(tenant: TenantPolicy, actor: Actor, found: Account, *, fresh_since: int) -> Person:
     """The presser by a reading of their own account: what an operator's rights rest on, whom no reviewer rule names."""
     row = found.person
     known = row is not None and row.as_of >= fresh_since
-    return _person(tenant, presser, found, known_as_of=row.as_of if known and row else None)
+    return _person(tenant, actor, found, known_as_of=row.as_of if known and row else None)
 
 
-def _person(tenant: TenantPolicy, presser: Presser, found: Account, *, known_as_of: int | None) -> Person:
-    row, home = found.person, presser.home_team
+def _person(tenant: TenantPolicy, actor: Actor, found: Account, *, known_as_of: int | None) -> Person:
+    row, home = found.person, actor.home_team
     if home is not None and not touches(tenant, home) and (row is None or home not in row.homes):
         # Another account than the one that we read by this id: nothing is known of it, but that it is from outside.
-        return Person(presser.team, presser.user, home_team=home, outsider=True)
+        return Person(actor.team, actor.user, home_team=home, outsider=True)
     if row is None:
         outsider = None if known_as_of is None else False
-        return Person(
-            presser.team, presser.user, groups=_wanted(tenant, found), outsider=outsider, known_as_of=known_as_of
-        )
+        return Person(actor.team, actor.user, groups=_wanted(tenant, found), outsider=outsider, known_as_of=known_as_of)
     outsider = row.external and not (row.enterprise is not None and row.enterprise == tenant.slack_enterprise)
-    user = presser.user if outsider else row.person_id or presser.user
+    user = actor.user if outsider else row.person_id or actor.user
     return Person(
-        team=presser.team,
+        team=actor.team,
         user=user,
         home_team=row.home_team,
         groups=_wanted(tenant, found),
@@ -122,15 +120,15 @@ def _wanted(tenant: TenantPolicy, found: Account) -> dict[str, int]:
     return {group: since for group, since in found.groups.items() if group in wanted}
 
 
-class Same:
+class UnchangedRequester:
     """The requester as the thread named them when it was last read: it was not read again for this."""
 
 
-SAME = Same()
+SAME = UnchangedRequester()
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TenantPerson:
     """What a question of authority rests on: a tenant's policy in one version, and a person."""
 
     tenant: TenantPolicy
@@ -138,15 +136,15 @@ class Standing:
     person: Person
 
     @property
-    def who(self) -> Who:
+    def who(self) -> PersonId:
         """The person's one key in this tenant."""
         return person_key(self.tenant, self.person)
 
 
-def call_of(review: Review, action: Action, final_args: str | None, requester_now: str | None) -> Call:
+def call_of(review: Review, action: Action, final_args: str | None, requester_now: str | None) -> PolicyCall:
     """The policy's view of one action and what would run."""
     proposed: Any = parse_kept(action.args) if action.args is not None else None
-    return Call(
+    return PolicyCall(
         tool=action.tool,
         allowed=tuple(kind.value for kind in action.allowed),
         proposed_args=proposed,
@@ -156,15 +154,17 @@ def call_of(review: Review, action: Action, final_args: str | None, requester_no
     )
 
 
-def authority_for(review: Review, standing: Standing, requester_now: str | Same | None = SAME) -> Authority:
+def authority_for(
+    review: Review, tenant_person: TenantPerson, requester_now: str | UnchangedRequester | None = SAME
+) -> Authority:
     """The core's question, closed over what is known; `requester_now` is what the thread names now, if it was read."""
-    now = review.requester_now if isinstance(requester_now, Same) else requester_now
+    now = review.requester_now if isinstance(requester_now, UnchangedRequester) else requester_now
 
     def ask(action: Action, decision: DecisionType, final_args: str | None) -> Permission:
         call = call_of(review, action, final_args, now)
-        verdict = judge(standing.tenant, call, person=standing.person, decision=decision.value)
-        settings = tool_settings(standing.tenant, action.tool)
-        rest = (verdict.rule or "", standing.policy_version, settings.approvals)
+        verdict = judge_right(tenant_person.tenant, call, person=tenant_person.person, decision=decision.value)
+        settings = tool_settings(tenant_person.tenant, action.tool)
+        rest = (verdict.rule or "", tenant_person.policy_version, settings.approvals)
         if not verdict.allowed:
             return Permission(False, Refusal(verdict.why.value), *rest)
         fault = argument_fault(final_args, settings.schema) if final_args is not None and settings.schema else None

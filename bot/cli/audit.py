@@ -13,9 +13,9 @@ import typer
 from bot.errors import ConfigurationError
 from bot.settings import read
 from bot.store.audit.chain import head_mac
-from bot.store.audit.events import Recorded
+from bot.store.audit.events import RecordedEvent
 from bot.store.audit.seal import chained_events, heads
-from bot.store.audit.verify import Asked, GivenHead, Report, as_json, verify
+from bot.store.audit.verify import GivenHead, Report, VerifyRequest, as_json, verify
 from bot.store.engine import Tx
 from bot.store.upgrade import open_store
 
@@ -52,7 +52,7 @@ def verify_command(
     as_json_: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Walk the audit's chains. Exit 1 where something was changed, removed, moved or put in."""
-    asked = Asked(tenant, _given(head or []), read(os.environ).secret_key)
+    asked = VerifyRequest(tenant, _given(head or []), read(os.environ).secret_key)
 
     async def work(tx: Tx) -> Report:
         return await verify(tx, asked)
@@ -86,9 +86,9 @@ def export(tenant: Tenant = None) -> None:
     asyncio.run(_reading(work))
 
 
-def _line(event: Recorded) -> dict[str, Any]:
+def _line(event: RecordedEvent) -> dict[str, Any]:
     """As it is hashed: `content` stays the text that the hash is over."""
-    return {name: getattr(event, name) for name in Recorded.__slots__}
+    return {name: getattr(event, name) for name in RecordedEvent.__slots__}
 
 
 @app.command()

@@ -13,7 +13,7 @@ import typer
 
 from bot import logs
 from bot.cli.operators import after_restore
-from bot.doctor.finding import Finding, Grade
+from bot.doctor.finding import DoctorFinding, Grade
 from bot.doctor.report import examine, failed
 from bot.settings import read
 
@@ -39,7 +39,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def text_of(found: Sequence[Finding]) -> str:
+def text_of(found: Sequence[DoctorFinding]) -> str:
     """One line for each finding, and its mend below."""
     ordered = sorted(found, key=lambda one: WORST_FIRST.index(one.grade))
     lines = [line for one in ordered for line in _lines(one)]
@@ -47,7 +47,7 @@ def text_of(found: Sequence[Finding]) -> str:
     return "\n".join([*lines, "", f"{faults} to mend." if faults else "Nothing to mend."])
 
 
-def _lines(one: Finding) -> list[str]:
+def _lines(one: DoctorFinding) -> list[str]:
     where = f"{one.area}, {one.tenant}" if one.tenant else one.area
     line = f"{MARKS[one.grade]}  {where}: {one.what}"
     return [line, f"       → {one.mend}"] if one.mend else [line]

@@ -102,7 +102,7 @@ def pending(
 def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as_json: AsJson = False) -> None:  # noqa: FBT002
     """Show one review and its audit events."""
 
-    async def work() -> tuple[Review | None, list[audit.Recorded]]:
+    async def work() -> tuple[Review | None, list[audit.RecordedEvent]]:
         store = await open_store(read(os.environ).database_url)
         try:
             async with store.read() as tx:

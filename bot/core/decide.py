@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bot.core.decision import answer_problem, decided_digest, edit_problem, message_problem, same_arguments
-from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Showing, Who
-from bot.core.quorum import RUNS_THE_TOOL, Taken, count, seconds
+from bot.core.model import Action, Decision, DecisionType, PersonId, Review, ReviewState, Showing
+from bot.core.quorum import RUNS_THE_TOOL, Vote, count, seconds
 from bot.core.states import IN_FLIGHT
 
 LAST_MINUTE_MS = 60_000
@@ -88,10 +88,10 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class Click:
     """One delivery from Slack: who asked what, on which showing, at which database time."""
 
-    who: Who
+    who: PersonId
     showing: Showing
     intents: tuple[Intent, ...]
     now: int
@@ -124,7 +124,7 @@ def review_digest(review: Review) -> str:
     return hashlib.sha256("".join(action.standing_digest for action in review.actions).encode()).hexdigest()
 
 
-def decide(review: Review, press: Press, authority: Authority) -> Accepted | Refused:
+def decide(review: Review, press: Click, authority: Authority) -> Accepted | Refused:
     """Judge every intent of a press; all are accepted or none is.
 
     Positions that somebody else decided meanwhile are refused by name, so that a batch can be sent again without them.
@@ -132,7 +132,7 @@ def decide(review: Review, press: Press, authority: Authority) -> Accepted | Ref
     refused = _closed(review, press)
     if refused:
         return refused
-    taken: list[Taken] = []
+    taken: list[Vote] = []
     for intent in press.intents:
         result = _one(review, press, intent, authority)
         if isinstance(result, Refused):
@@ -141,7 +141,7 @@ def decide(review: Review, press: Press, authority: Authority) -> Accepted | Ref
     return _sendable(review, [one.would_send for one in taken]) or _accepted(taken)
 
 
-def _accepted(taken: Sequence[Taken]) -> Accepted:
+def _accepted(taken: Sequence[Vote]) -> Accepted:
     return Accepted(
         tuple(one.decision for one in taken if one.decision),
         tuple(one.approval for one in taken if one.approval),
@@ -149,7 +149,7 @@ def _accepted(taken: Sequence[Taken]) -> Accepted:
     )
 
 
-def _closed(review: Review, press: Press) -> Refused | None:
+def _closed(review: Review, press: Click) -> Refused | None:
     """Why this review takes no decision at all from this showing."""
     named = [press.showing, *(intent.showing for intent in press.intents if intent.showing)]
     theirs = all(one.review_id == review.id and one.to in (None, press.who) for one in named)
@@ -177,7 +177,7 @@ def _late(review: Review) -> Refusal:
     return Refusal.TOO_LATE_TO_CHANGE if review.state in IN_FLIGHT else Refusal.ALREADY_DECIDED
 
 
-def _decided_by_other(review: Review, press: Press) -> Refused | None:
+def _decided_by_other(review: Review, press: Click) -> Refused | None:
     for intent in press.intents:
         action = _find(review, intent.position)
         if action and action.decision:
@@ -193,7 +193,7 @@ def _find(review: Review, position: int) -> Action | None:
     return next((action for action in review.actions if action.position == position), None)
 
 
-def _one(review: Review, press: Press, intent: Intent, authority: Authority) -> Taken | Refused:
+def _one(review: Review, press: Click, intent: Intent, authority: Authority) -> Vote | Refused:
     action = _find(review, intent.position)
     if action is None:
         return Refused(Refusal.UNKNOWN_SHOWING, intent.position)
@@ -230,7 +230,7 @@ def _as_shown(showing: Showing, intent: Intent) -> bool:
     return showing.position is None or showing.final_args in (None, intent.final_args)
 
 
-def _visible(review: Review, press: Press, intent: Intent) -> Refused | None:
+def _visible(review: Review, press: Click, intent: Intent) -> Refused | None:
     """Only what was offered is taken; nobody runs what was not fully shown to them, nor in the last minute."""
     offer = (intent.showing or press.showing).offer(intent.position)
     if intent.type in RUNS_THE_TOOL and (offer is None or not offer.complete):
@@ -272,7 +272,7 @@ def _unchanged(action: Action) -> Intent | Refused:
     return Refused(Refusal.UNCHANGED_EDIT_NOT_ALLOWED, action.position)
 
 
-def _decision(review: Review, action: Action, press: Press, final: Intent, permission: Permission) -> Decision:
+def _decision(review: Review, action: Action, press: Click, final: Intent, permission: Permission) -> Decision:
     return Decision(
         id="",
         position=action.position,

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.core.digest import call_digest
 from bot.core.json import JsonProblem, canonical, parse, too_deep, unsendable
-from bot.core.model import Action, Decision, DecisionType, Review, Shape, Who
+from bot.core.model import Action, Decision, DecisionType, InterruptShape, PersonId, Review
 from bot.core.response_schema import schema_refusal
 
 REASON_FRAME = (
@@ -23,7 +23,7 @@ EXPIRED = (
     "Nobody decided about this call in time, so it was not executed.\n"
     "Do not try it again unless the user explicitly asks for it."
 )
-PLACET = Who("placet", "expiry")  # who rejects what nobody decided in time
+PLACET = PersonId("placet", "expiry")  # who rejects what nobody decided in time
 
 
 class UnsendableAnswer(Exception):
@@ -72,12 +72,12 @@ def answer_tree(review: Review) -> Any:
 
     Raises `UnsendableAnswer` when any position is undecided, out of order, not allowed, or malformed.
     """
-    if review.problem or review.shape is Shape.OTHER:
+    if review.problem or review.shape is InterruptShape.OTHER:
         raise UnsendableAnswer(f"this interrupt cannot be answered: {review.problem or 'unknown shape'}")
     if not review.actions or [action.position for action in review.actions] != list(range(len(review.actions))):
         raise UnsendableAnswer("the positions are not complete and in order")
     answers = [_checked(review, action) for action in review.actions]
-    if review.shape is Shape.BATCHED:
+    if review.shape is InterruptShape.BATCHED:
         return {"decisions": answers}
     if len(answers) != 1:
         raise UnsendableAnswer("a per-call interrupt takes one decision")
@@ -101,7 +101,7 @@ def rejections(review: Review) -> Review:
 
 def answer_problem(review: Review, decisions: Sequence[Decision]) -> str | None:
     """Why the server's own schema would refuse these decisions; None where it takes them, or there is none."""
-    if review.shape is not Shape.PER_CALL or review.response_schema is None:
+    if review.shape is not InterruptShape.PER_CALL or review.response_schema is None:
         return None
     whole = review.evolve(actions=tuple(replace(review.actions[0], decision=one) for one in decisions[:1]))
     try:

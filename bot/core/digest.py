@@ -20,7 +20,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallAddress:
     """Where a call waits: the salted address that every digest of a review shares."""
 
     salt: bytes
@@ -29,7 +29,7 @@ class Place:
     interrupt_id: str
 
 
-def call_digest(place: Place, position: int, tool: str | None, args: str | None, allowed: Sequence[str]) -> str:
+def call_digest(place: CallAddress, position: int, tool: str | None, args: str | None, allowed: Sequence[str]) -> str:
     """64 hex characters for one call; `args` is source text, None when the interrupt carried none."""
     content: list[Any] = [
         place.salt.hex(),

@@ -188,7 +188,7 @@ PLAIN_TEXT = re.compile(
 UNKNOWN = Property()
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """How a field is typed."""
 
     TEXT = "text"
@@ -200,7 +200,7 @@ class Kind(StrEnum):
     FIXED = "fixed"  # hidden in part, so it stays as it is
 
 
-class State(StrEnum):
+class FieldState(StrEnum):
     """What an argument can be besides a value."""
 
     SET = "set"
@@ -209,7 +209,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ArgumentField:
     """One argument. `source` is its text in the proposed arguments, None where they do not have it.
 
     `choices` are JSON texts. `states` has more than one entry where the schema lets the argument be null or left out.
@@ -217,29 +217,29 @@ class Field:
 
     index: int
     name: str
-    kind: Kind
+    kind: FieldKind
     source: str | None
     choices: tuple[str, ...] = ()
-    states: tuple[State, ...] = (State.SET,)
+    states: tuple[FieldState, ...] = (FieldState.SET,)
     rule: Property = UNKNOWN
 
     @property
-    def state(self) -> State:
+    def state(self) -> FieldState:
         """As it is proposed."""
         if self.source is None:
-            return State.MISSING
-        return State.NULL if self.source == "null" and State.NULL in self.states else State.SET
+            return FieldState.MISSING
+        return FieldState.NULL if self.source == "null" and FieldState.NULL in self.states else FieldState.SET
 
     @property
     def initial(self) -> str:
         """What its input holds at first."""
-        if self.source is None or self.kind in (Kind.HIDDEN, Kind.FIXED) or self.state is State.NULL:
+        if self.source is None or self.kind in (FieldKind.HIDDEN, FieldKind.FIXED) or self.state is FieldState.NULL:
             return ""
-        return str(json.loads(self.source)) if self.kind is Kind.TEXT else self.source
+        return str(json.loads(self.source)) if self.kind is FieldKind.TEXT else self.source
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TypedArguments:
     """New arguments as source text, or a sentence for each field that is at fault. `straightened`: curly quotes were read."""
 
     final: str | None
@@ -248,7 +248,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class FieldMember:
     """Where one argument stands in the source text: its name from `start`, its value from `at` to `end`."""
 
     name: str
@@ -265,7 +265,7 @@ class _New:
     straightened: bool = False
 
 
-def members(source: str) -> tuple[Member, ...] | None:
+def members(source: str) -> tuple[FieldMember, ...] | None:
     """The arguments of an object's source text, or None for anything else, and for a name that appears twice."""
     try:
         if not isinstance(parse(source, constants=True), dict):
@@ -275,7 +275,7 @@ def members(source: str) -> tuple[Member, ...] | None:
     return tuple(_members(source, _past(source, 0) + 1))
 
 
-def _members(source: str, at: int) -> Iterator[Member]:
+def _members(source: str, at: int) -> Iterator[FieldMember]:
     decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     at = _past(source, at)
     while source[at] != "}":
@@ -283,7 +283,7 @@ def _members(source: str, at: int) -> Iterator[Member]:
         name, at = decoder.raw_decode(source, start)
         value_at = _past(source, _past(source, at) + 1)
         _, end = decoder.raw_decode(source, value_at)
-        yield Member(name, start, value_at, end)
+        yield FieldMember(name, start, value_at, end)
         at = _past(source, end)
         at = _past(source, at + 1) if source[at] == "," else at
 
@@ -293,7 +293,7 @@ def _past(source: str, at: int) -> int:
     return match.end() if match else at
 
 
-def fields_of(source: str | None, schema: EditSchema, masks: Iterable[Masked] = ()) -> tuple[Field, ...]:
+def fields_of(source: str | None, schema: EditSchema, masks: Iterable[Masked] = ()) -> tuple[ArgumentField, ...]:
     """A field for each argument, then for each that the schema knows besides; none where JSON text suits better."""
     found = members(source) if source is not None else None
     hidden = {mask.path for mask in masks if mask.declared}
@@ -308,34 +308,39 @@ def fields_of(source: str | None, schema: EditSchema, masks: Iterable[Masked] = 
 
 def _field(
     index: int, name: str, source: str | None, schema: EditSchema, *, hidden: set[tuple[str | int, ...]]
-) -> Field:
+) -> ArgumentField:
     rule = schema.properties.get(name, UNKNOWN)
     value = parse(source, constants=True) if source is not None else None
-    states = [State.SET]
-    states += [State.NULL] if rule.nullable else []
-    states += [State.MISSING] if source is None or (name in schema.properties and name not in schema.required) else []
-    made = Field(index, name, _kind(value, rule), source, states=tuple(states), rule=rule)
+    states = [FieldState.SET]
+    states += [FieldState.NULL] if rule.nullable else []
+    states += (
+        [FieldState.MISSING] if source is None or (name in schema.properties and name not in schema.required) else []
+    )
+    made = ArgumentField(index, name, _kind(value, rule), source, states=tuple(states), rule=rule)
     if any(path[0] == name for path in hidden if path):
         whole = (name,) in hidden and isinstance(value, str | Number)
-        return replace(made, kind=Kind.HIDDEN if whole else Kind.FIXED, states=(State.SET,))
-    return replace(made, choices=_choices(source, rule)) if made.kind is Kind.CHOICE else made
+        return replace(made, kind=FieldKind.HIDDEN if whole else FieldKind.FIXED, states=(FieldState.SET,))
+    return replace(made, choices=_choices(source, rule)) if made.kind is FieldKind.CHOICE else made
 
 
-def _kind(value: Any, rule: Property) -> Kind:
+def _kind(value: Any, rule: Property) -> FieldKind:
     if rule.enum:
-        return Kind.CHOICE
+        return FieldKind.CHOICE
     match value:
         case str():
-            return Kind.TEXT if PLAIN_TEXT.fullmatch(value) else Kind.JSON
+            return FieldKind.TEXT if PLAIN_TEXT.fullmatch(value) else FieldKind.JSON
         case bool():
-            return Kind.YES_NO
+            return FieldKind.YES_NO
         case Number():
-            return Kind.NUMBER
+            return FieldKind.NUMBER
         case None if rule.type:
-            return {"string": Kind.TEXT, "boolean": Kind.YES_NO, "integer": Kind.NUMBER, "number": Kind.NUMBER}.get(
-                rule.type, Kind.JSON
-            )
-    return Kind.JSON
+            return {
+                "string": FieldKind.TEXT,
+                "boolean": FieldKind.YES_NO,
+                "integer": FieldKind.NUMBER,
+                "number": FieldKind.NUMBER,
+            }.get(rule.type, FieldKind.JSON)
+    return FieldKind.JSON
 
 
 def _choices(source: str | None, rule: Property) -> tuple[str, ...]:
@@ -344,7 +349,7 @@ def _choices(source: str | None, rule: Property) -> tuple[str, ...]:
     return listed if source in (None, "null", *listed) else (str(source), *listed)
 
 
-def read_fields(source: str, fields: Iterable[Field], typed: Mapping[int, str | None]) -> Reading:
+def read_fields(source: str, fields: Iterable[ArgumentField], typed: Mapping[int, str | None]) -> TypedArguments:
     """The arguments with what was typed put in; a field without an entry in `typed` stays as it is."""
     errors: dict[int, str] = {}
     changed: dict[str, _New] = {}
@@ -355,47 +360,53 @@ def read_fields(source: str, fields: Iterable[Field], typed: Mapping[int, str | 
         elif new is not None:
             changed[one.name] = new
     if errors:
-        return Reading(None, errors)
-    return Reading(_spliced(source, changed), straightened=any(new.straightened for new in changed.values()))
+        return TypedArguments(None, errors)
+    return TypedArguments(_spliced(source, changed), straightened=any(new.straightened for new in changed.values()))
 
 
-def _read_field(one: Field, typed: Mapping[int, str | None]) -> _New | str | None:
+def _read_field(one: ArgumentField, typed: Mapping[int, str | None]) -> _New | str | None:
     """None: it stays as it is. A sentence: it cannot be taken."""
     if one.index not in typed and one.index + STATE_AT not in typed:
         return None
     text = (typed.get(one.index, one.initial) or "").replace("\r\n", "\n")
     same = _is_same(one, text)
     chosen = typed.get(one.index + STATE_AT) or one.state
-    state = State.SET if chosen == one.state and not same else State(chosen) if chosen in set(State) else one.state
+    state = (
+        FieldState.SET
+        if chosen == one.state and not same
+        else FieldState(chosen)
+        if chosen in set(FieldState)
+        else one.state
+    )
     if state not in one.states or (same and state is one.state):
         return None
-    if state is not State.SET:
-        return _New("null" if state is State.NULL else None)
+    if state is not FieldState.SET:
+        return _New("null" if state is FieldState.NULL else None)
     return _checked(one, _value(one, text))
 
 
-def _is_same(one: Field, text: str) -> bool:
-    if one.kind is Kind.JSON and one.source is not None and text.strip():
+def _is_same(one: ArgumentField, text: str) -> bool:
+    if one.kind is FieldKind.JSON and one.source is not None and text.strip():
         try:
             return canonical(parse(text)) == canonical(parse(one.source, constants=True))
         except JsonProblem:
             return False
-    return text == one.initial or (one.kind is Kind.NUMBER and text.strip() == one.initial)
+    return text == one.initial or (one.kind is FieldKind.NUMBER and text.strip() == one.initial)
 
 
-def _value(one: Field, text: str) -> _New | str:
+def _value(one: ArgumentField, text: str) -> _New | str:
     match one.kind:
-        case Kind.TEXT:
+        case FieldKind.TEXT:
             return _New(encode_basestring_ascii(text))
-        case Kind.NUMBER:
+        case FieldKind.NUMBER:
             return _New(text.strip()) if NUMBER.fullmatch(text.strip()) else NOT_A_NUMBER
-        case Kind.YES_NO:
+        case FieldKind.YES_NO:
             return _New(text) if text in ("true", "false") else NOT_CHOSEN
-        case Kind.CHOICE:
+        case FieldKind.CHOICE:
             return _New(text) if text in one.choices else NOT_CHOSEN
-        case Kind.HIDDEN:
+        case FieldKind.HIDDEN:
             kept_number = one.source is not None and not one.source.startswith('"')
-            return _value(replace(one, kind=Kind.NUMBER if kept_number else Kind.TEXT), text)
+            return _value(replace(one, kind=FieldKind.NUMBER if kept_number else FieldKind.TEXT), text)
         case _:
             return _json(text)
 
@@ -407,7 +418,7 @@ def _json(text: str) -> _New | str:
     return read.sentence if read.repaired is None else _New(read.repaired, straightened=True)
 
 
-def _checked(one: Field, new: _New | str) -> _New | str:
+def _checked(one: ArgumentField, new: _New | str) -> _New | str:
     """What no agent server could hold, and what the schema does not take, is said at the field."""
     if isinstance(new, str) or new.text is None:
         return new
@@ -431,7 +442,7 @@ def _spliced(source: str, changed: Mapping[str, _New]) -> str:
     return "{" + ",".join(pair for pair in kept if pair is not None) + "}"
 
 
-def _in_place(source: str, found: Iterable[Member], changed: Mapping[str, _New]) -> str:
+def _in_place(source: str, found: Iterable[FieldMember], changed: Mapping[str, _New]) -> str:
     parts: list[str] = []
     at = 0
     for member in found:
@@ -442,7 +453,7 @@ def _in_place(source: str, found: Iterable[Member], changed: Mapping[str, _New])
     return "".join([*parts, source[at:]])
 
 
-def _pair(source: str, member: Member, new: _New | None) -> str | None:
+def _pair(source: str, member: FieldMember, new: _New | None) -> str | None:
     if new is None:
         return source[member.start : member.end]
     return None if new.text is None else source[member.start : member.at] + new.text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.core.digest import Place
+from bot.core.digest import CallAddress
 
 
 class DecisionType(StrEnum):
@@ -21,7 +21,7 @@ class DecisionType(StrEnum):
     RESPOND = "respond"
 
 
-class Shape(StrEnum):
+class InterruptShape(StrEnum):
     """How an interrupt asks."""
 
     BATCHED = "batched"  # action_requests and review_configs; answered by {"decisions": [...]}
@@ -79,7 +79,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class PersonId:
     """A person: team and user id, never a name."""
 
     team: str
@@ -93,7 +93,7 @@ class Decision:
     id: str
     position: int
     type: DecisionType
-    by: Who
+    by: PersonId
     at: int
     showing_id: str
     digest: str  # of what was decided on: the proposed call, or the final arguments of an edit
@@ -152,7 +152,7 @@ class Review:
     thread_id: str
     interrupt_id: str
     content_hash: str
-    shape: Shape
+    shape: InterruptShape
     state: ReviewState
     why: str  # reason code of the state, "" when it speaks for itself
     salt: bytes
@@ -177,9 +177,9 @@ class Review:
     checkpoint_ns: str = ""  # where the branch or sub-agent that asks keeps its checkpoints, "" where that is not known
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CallAddress:
         """The salted address that its digests share."""
-        return Place(self.salt, self.target.url, self.thread_id, self.interrupt_id)
+        return CallAddress(self.salt, self.target.url, self.thread_id, self.interrupt_id)
 
     @property
     def requester_now(self) -> str | None:
@@ -215,7 +215,7 @@ class Showing:
     kind: ShowingKind
     digest: str  # of the call, or of all calls in order for a whole review
     offers: tuple[Offer, ...]
-    to: Who | None = None  # only this person saw it
+    to: PersonId | None = None  # only this person saw it
     message_id: str | None = None
     final_args: str | None = None  # an edit's arguments, shown as a diff before they are approved
     page: int = 0  # of a paged view

@@ -16,7 +16,7 @@ RUNS_THE_TOOL = frozenset({DecisionType.APPROVE, DecisionType.EDIT})
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Vote:
     """What one accepted intent makes: an approval, a decision, or both at once where it is the last that was missing."""
 
     would_send: Decision
@@ -33,21 +33,21 @@ def seconds(action: Action, kind: DecisionType, typed: str | None) -> bool:
     return kind is DecisionType.APPROVE or same_arguments(typed, proposal.final_args)
 
 
-def count(action: Action, made: Decision, *, needed: int) -> Taken | None:
+def count(action: Action, made: Decision, *, needed: int) -> Vote | None:
     """Count one person's decision; None when the same person has approved the same before and others are missing."""
     sent = as_sent(made)
     standing = tuple(one for one in action.approvals if one.digest == made.digest)
     if made.type not in RUNS_THE_TOOL:
-        return Taken(sent, decision=made, voids=bool(action.approvals))
+        return Vote(sent, decision=made, voids=bool(action.approvals))
     if needed <= 1 and not standing:
-        return Taken(sent, decision=sent, voids=bool(action.approvals))
+        return Vote(sent, decision=sent, voids=bool(action.approvals))
     again = any(one.by == made.by for one in standing)
     everybody = standing if again else (*standing, made)
     complete = enough(everybody, needed)
     if again and not complete:
         return None
     voids = bool(action.approvals) and not standing
-    return Taken(sent, sent if complete else None, None if again else made, voids)
+    return Vote(sent, sent if complete else None, None if again else made, voids)
 
 
 def enough(approvals: Sequence[Decision], needed: int) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.core.decide import Press, Refusal, Refused
-from bot.core.model import Action, Decision, DecisionType, Review, ReviewState, Who
+from bot.core.decide import Click, Refusal, Refused
+from bot.core.model import Action, Decision, DecisionType, PersonId, Review, ReviewState
 from bot.core.quorum import RUNS_THE_TOOL, stand_behind
 from bot.core.states import IN_FLIGHT
 
@@ -23,7 +23,7 @@ def is_changeable(review: Review, action: Action) -> bool:
     return review.state in CHANGEABLE and bool(_behind(action))
 
 
-def authors(action: Action) -> frozenset[Who]:
+def authors(action: Action) -> frozenset[PersonId]:
     """Who may take something back here, as long as it is changeable."""
     return frozenset(one.by for one in _behind(action))
 
@@ -39,7 +39,7 @@ def is_stoppable(review: Review, action: Action) -> bool:
     return approved and is_changeable(review, action) and DecisionType.REJECT in action.allowed
 
 
-def take_back_refusal(review: Review, position: int | None, who: Who) -> Refused | None:
+def take_back_refusal(review: Review, position: int | None, who: PersonId) -> Refused | None:
     """Why this person may not take back their decision or approval at a position, or None."""
     action = review.actions[position] if position is not None and position < len(review.actions) else None
     if action is None:
@@ -56,7 +56,7 @@ def take_back_refusal(review: Review, position: int | None, who: Who) -> Refused
     return None
 
 
-def without_stopped(review: Review, press: Press) -> Review | None:
+def without_stopped(review: Review, press: Click) -> Review | None:
     """The review as it was before the approval that this press would stop, or None for any other press.
 
     Only what was shown after the approval can stop it: who pressed Reject before that has lost the race and is told.

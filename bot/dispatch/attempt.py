@@ -11,15 +11,15 @@ import structlog
 from bot.core.decision import UnsendableAnswer, rejections
 from bot.core.model import Outcome, Review, ReviewState
 from bot.dispatch.alarms import Alarm
-from bot.dispatch.claim import Bench, Hold
+from bot.dispatch.claim import DispatchServices, HeldClaim
 from bot.errors import AgentError, AgentRejected, AgentUnreachable, OutcomeUnknown
 from bot.policy.model import TenantPolicy
-from bot.runtimes.langgraph.client import AgentClient, Look
+from bot.runtimes.langgraph.client import AgentClient, ThreadSnapshot
 from bot.runtimes.langgraph.fence import FENCE, NEVER, fenced, put_up, resend_of, take_down
 from bot.runtimes.langgraph.outcomes import CallResult
-from bot.runtimes.langgraph.probe import Sight, carried_along, find_interrupt
-from bot.runtimes.langgraph.resume import Accepted, Resume, commands_body, resume_body, send
-from bot.runtimes.langgraph.run_context import Carried
+from bot.runtimes.langgraph.probe import Probe, carried_along, find_interrupt
+from bot.runtimes.langgraph.resume import Resume, ResumeAccepted, commands_body, resume_body, send
+from bot.runtimes.langgraph.run_context import CarriedContext
 from bot.runtimes.langgraph.verdict import POSSIBLY_TWICE, RACED_ALARM, RAISED_ALARM, Verdict, VerdictKind
 from bot.store.dispatches import Claim
 
@@ -101,11 +101,11 @@ PAUSES_S = (0.25, 0.5, 1.0, 2.0, 5.0)
 class Attempt:
     """Carries one claim from wherever it stands to a stored end."""
 
-    def __init__(self, bench: Bench, claim: Claim, review: Review, tenant: TenantPolicy) -> None:
-        self._bench, self._review, self._tenant = bench, review, tenant
-        self._client: AgentClient = bench.agents.client(review.target, tenant)
-        self._hold = Hold(bench, claim, review.salt)
-        self._sight = Sight(self._hold, review, self._client, every_ms=tenant.watch_every_ms)
+    def __init__(self, services: DispatchServices, claim: Claim, review: Review, tenant: TenantPolicy) -> None:
+        self._services, self._review, self._tenant = services, review, tenant
+        self._client: AgentClient = services.agents.client(review.target, tenant)
+        self._hold = HeldClaim(services, claim, review.salt)
+        self._sight = Probe(self._hold, review, self._client, every_ms=tenant.watch_every_ms)
         self._standing = 0  # how often the server refused to delete the last attempt's own assistant
 
     # -- nothing has left us
@@ -161,7 +161,7 @@ class Attempt:
     async def _end_changed(self) -> None:
         """What the run was started with is gone or another: people approved something else. What still waits is asked anew."""
         await self._hold.end_unsent(ReviewState.SUPERSEDED, "surroundings_changed", {})
-        self._bench.hint(self._review.tenant, self._review.target.identity, self._review.thread_id)
+        self._services.hint(self._review.tenant, self._review.target.identity, self._review.thread_id)
 
     async def _wait(self, why: str, delay_ms: int, fault: AgentError) -> None:
         tenant = self._tenant.name
@@ -170,13 +170,15 @@ class Attempt:
 
     # -- sending
 
-    async def _send(self, answer: object, carried: Carried) -> None:
+    async def _send(self, answer: object, carried: CarriedContext) -> None:
         review, fence = self._review, await self._fence()
         body = self._body(answer, fence or review.target.assistant, carried, since=await self._hold.since())
         resume = Resume(review.thread_id, body, review.target.route, command_id=self._hold.claim.attempt + 1)
-        server, doorway = self._client.server, self._bench.agents.doorway
+        server, send_settings = self._client.server, self._services.agents.send_settings
         try:
-            async with send(server, resume, arm=lambda: self._hold.arm(body, fence=fence), doorway=doorway) as accepted:
+            async with send(
+                server, resume, arm=lambda: self._hold.arm(body, fence=fence), send_settings=send_settings
+            ) as accepted:
                 await self._hold.accept(accepted.run_id)
                 await self._until_end(accepted)
         except AgentUnreachable as exc:
@@ -195,7 +197,7 @@ class Attempt:
             return None
         return await put_up(self._client, self._hold.claim, self._review.target.assistant)
 
-    def _body(self, answer: object, assistant: str, carried: Carried, *, since: int) -> bytes:
+    def _body(self, answer: object, assistant: str, carried: CarriedContext, *, since: int) -> bytes:
         review, claim = self._review, self._hold.claim
         make = commands_body if review.target.route == "commands" else resume_body
         return make(
@@ -210,11 +212,11 @@ class Attempt:
             carried=carried,
         )
 
-    async def _until_end(self, accepted: Accepted) -> None:
+    async def _until_end(self, accepted: ResumeAccepted) -> None:
         """Wait for the run's end; being cut off changes nothing but how soon we look."""
         ended = asyncio.ensure_future(accepted.until_end())
         try:
-            while not (await asyncio.wait({ended}, timeout=self._bench.lease_ms / 3000))[0]:
+            while not (await asyncio.wait({ended}, timeout=self._services.lease_ms / 3000))[0]:
                 await self._hold.renew()
                 if self._hold.overlong:
                     return
@@ -251,7 +253,7 @@ class Attempt:
         if (await self._hold.tally()).lost >= MOST_ATTEMPTS:
             await self._hold.close(ReviewState.UNKNOWN, "too_many_attempts", {})
             return
-        await self._hold.again("not_taken", int(self._bench.jitter() * 100))
+        await self._hold.again("not_taken", int(self._services.jitter() * 100))
 
     # -- it may have left us
 
@@ -276,13 +278,13 @@ class Attempt:
 
     async def _absent(self) -> bool:
         """One look found no trace. Two of them, settled apart and nothing slow between, prove that it was not taken."""
-        now = await self._bench.store.now()
+        now = await self._services.store.now()
         claim, look = self._hold.claim, self._sight.last
         early = claim.armed_at is None or now - _spent_ms(look) < claim.armed_at + AFTER_ARMING_MS
         if look is None or early or not look.quick:
             if claim.alive_at is not None:
                 await self._hold.start_settling()
-            await self._bench.sleep(0.25)
+            await self._services.sleep(0.25)
             return False
         if claim.alive_at is None:
             await self._hold.start_settling()
@@ -293,7 +295,7 @@ class Attempt:
         left = alive_at + self._tenant.settle_for_ms - now
         if left > 0:
             await self._hold.renew()
-            await self._bench.sleep(min(left / 1000, self._bench.lease_ms / 3000))
+            await self._services.sleep(min(left / 1000, self._services.lease_ms / 3000))
             return False
         resend, fence = resend_of(self._review, self._tenant), await self._hold.fence()
         open_ended = resend == FENCE and fence is None  # sent before the policy asked for one
@@ -361,9 +363,9 @@ class Attempt:
         await self._hold.close(state, why_of(verdict, why), outcomes)
 
     async def _pause(self, rounds: int) -> None:
-        await self._bench.sleep(PAUSES_S[min(rounds, len(PAUSES_S) - 1)])
+        await self._services.sleep(PAUSES_S[min(rounds, len(PAUSES_S) - 1)])
 
 
-def _spent_ms(look: Look | None) -> int:
+def _spent_ms(look: ThreadSnapshot | None) -> int:
     """How long the look may have taken: what counts is when it began."""
     return 0 if look is None else int(look.slowest * 3_000) + 1

@@ -19,14 +19,14 @@ from bot.dispatch.recheck import moved
 from bot.errors import AgentError
 from bot.policy.model import TenantPolicy
 from bot.runtimes.langgraph.client import Agents
-from bot.runtimes.langgraph.probe import Seen, gone_for_good, is_missing, observe_state, see
+from bot.runtimes.langgraph.probe import ProbeReading, gone_for_good, is_missing, observe_state, see
 from bot.runtimes.langgraph.verdict import POSSIBLY_TWICE, RACED_ALARM, SECOND_LOOK, Verdict, VerdictKind, judge
 from bot.store import dispatches, reviews
-from bot.store.dispatches import Claim, Due, look_back
+from bot.store.dispatches import Claim, LookbackDue, look_back
 from bot.store.engine import Store, Tx
 from bot.store.policies import InForce, Policies
 from bot.store.settling import Settlement, settle
-from bot.store.transitions import remark, standing_of
+from bot.store.transitions import ref_of, remark
 
 log = structlog.get_logger("placet")
 EVERY_MS = 60_000
@@ -35,7 +35,7 @@ ALARM = Alarm(dispatches.UNKNOWN_ALARM)
 
 
 @dataclass(frozen=True, slots=True)
-class Unknowns:
+class UnknownOutcomes:
     """One replica's re-checker; the store lets each review be looked at by one of them."""
 
     store: Store
@@ -168,7 +168,7 @@ class Lookback:
             await dispatches.put_off(tx, kept, [one for one in ids if one not in kept])
         return len(due) == LOOKBACKS_AT_ONCE
 
-    async def _one(self, due: Due, in_force: InForce, gate: asyncio.Semaphore, now: int) -> int | None:
+    async def _one(self, due: LookbackDue, in_force: InForce, gate: asyncio.Semaphore, now: int) -> int | None:
         """Look back at one; answers in how many ms to look again, if at all."""
         claim, tenant = due.claim, in_force.tenant(due.claim.tenant)
         async with gate:
@@ -212,7 +212,7 @@ class Lookback:
     async def _flag(tx: Tx, claim: Claim, verdict: Verdict) -> None:
         current = await reviews.load_review(tx, claim.review_id, lock=True)
         if current is not None and current.state in OVER:
-            await remark(tx, standing_of(current), why=alarm_why(verdict), content={"runs": list(verdict.raced_by)})
+            await remark(tx, ref_of(current), why=alarm_why(verdict), content={"runs": list(verdict.raced_by)})
 
     async def _look_again(self, review: Review, claim: Claim, tenant: TenantPolicy) -> bool:
         """What a raced thread shows by now; what the agent server says last is the outcome."""
@@ -237,7 +237,9 @@ class Lookback:
         state = seen.look.state
         return state is not None and bool(state.next)
 
-    async def _see(self, review: Review, claim: Claim, tenant: TenantPolicy, *, raced_before: bool = False) -> Seen:
+    async def _see(
+        self, review: Review, claim: Claim, tenant: TenantPolicy, *, raced_before: bool = False
+    ) -> ProbeReading:
         # The dispatch is closed; what matters here is whether the server ever named a run of ours.
         taken = replace(claim, state="accepted") if claim.run_id else claim
         client = self.agents.client(review.target, tenant)

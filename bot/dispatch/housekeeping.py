@@ -14,7 +14,7 @@ import structlog
 
 from bot.access.person import groups_of_policy
 from bot.core.decide import LAST_MINUTE_MS
-from bot.core.model import ReviewState, Who
+from bot.core.model import PersonId, ReviewState
 from bot.errors import SlackError
 from bot.policy.model import TenantPolicy
 from bot.slack.client.people import PeopleReader
@@ -76,7 +76,7 @@ PEOPLE_A_ROUND = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class PeopleRefresher:
     """One replica's keeper."""
 
     store: Store
@@ -109,25 +109,25 @@ class Keeper:
             await self._quietly_user(who)
         return len(due) > PEOPLE_A_ROUND
 
-    async def _quietly_group(self, group: Who) -> None:
+    async def _quietly_group(self, group: PersonId) -> None:
         """A reading that fails leaves its row old, and old rows grant nothing."""
         with contextlib.suppress(SlackError):
             await self.reader.read_group(group.team, group.user)
 
-    async def _quietly_user(self, who: Who) -> None:
+    async def _quietly_user(self, who: PersonId) -> None:
         with contextlib.suppress(SlackError):
             await self.reader.read_user(who)
 
 
-async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[Who]:
+async def _due_groups(tx: Tx, tenant: TenantPolicy) -> list[PersonId]:
     team = tenant.slack_team
     groups = groups_of_policy(tenant)
     refused = await people.group_faults(tx, team, groups)
     ages = {group: max(await people.group_as_of(tx, team, group) or 0, refused.get(group, 0)) for group in groups}
-    return [Who(team, group) for group, as_of in sorted(ages.items()) if as_of < tx.now - REFRESH_MS]
+    return [PersonId(team, group) for group, as_of in sorted(ages.items()) if as_of < tx.now - REFRESH_MS]
 
 
-async def _due_people(tx: Tx, tenant: TenantPolicy, operators: Collection[str]) -> list[Who]:
+async def _due_people(tx: Tx, tenant: TenantPolicy, operators: Collection[str]) -> list[PersonId]:
     team = tenant.slack_team
     users = {*operators, *(rule.user for rule in tenant.reviewers if rule.user)}
     for group in groups_of_policy(tenant):
@@ -136,7 +136,7 @@ async def _due_people(tx: Tx, tenant: TenantPolicy, operators: Collection[str]) 
     for user in users:
         row = await people.person(tx, team, user)
         ages.append((row.as_of if row else 0, user))
-    return [Who(team, user) for as_of, user in sorted(ages) if as_of < tx.now - REFRESH_MS]
+    return [PersonId(team, user) for as_of, user in sorted(ages) if as_of < tx.now - REFRESH_MS]
 
 
 ERASED_AT_ONCE = 50

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.access.context import FRESH_MS
-from bot.access.person import SAME, Same, Standing, authority_for
+from bot.access.person import SAME, TenantPerson, UnchangedRequester, authority_for
 from bot.core.decision import UnsendableAnswer, answer_tree, rejections
-from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
+from bot.core.model import Action, Decision, DecisionType, Outcome, PersonId, Review, ReviewState
 from bot.core.quorum import RUNS_THE_TOOL, stand_behind
 from bot.errors import AgentError
 from bot.policy.matching import matches, tool_settings
@@ -20,7 +20,7 @@ from bot.policy.model import Person, TenantPolicy
 from bot.runtimes.langgraph.interrupts import is_silent
 from bot.slack.client.people import CannotTell
 from bot.store.policies import InForce
-from bot.store.reviews import Held
+from bot.store.reviews import UnsettledReview
 
 ALLOWED_CHANGED = "allowed_changed"
 WAIT_MS = 5_000
@@ -28,7 +28,7 @@ WAIT_MS = 5_000
 AFTER_UNKNOWN_MS = 60_000
 
 # (tenant, person, not older than) -> what Slack says now; raises `CannotTell`.
-Confirm = Callable[[TenantPolicy, Who, int], Awaitable[Person]]
+Confirm = Callable[[TenantPolicy, PersonId, int], Awaitable[Person]]
 # (review, tenant) -> whom the thread's metadata names now; raises `AgentError`.
 AskRequester = Callable[[Review, TenantPolicy], Awaitable[str | None]]
 
@@ -77,7 +77,7 @@ class End:
 Rechecked = Holds | Void | Wait | End
 
 
-def moved(review: Review | Held, tenant: TenantPolicy) -> bool:
+def moved(review: Review | UnsettledReview, tenant: TenantPolicy) -> bool:
     """Whether the policy now points somewhere else than the review's answer would go."""
     agent, target = tenant.agent, review.target
     same_place = (agent.url, agent.kind) == (target.url, target.kind)
@@ -102,7 +102,7 @@ async def recheck(review: Review, in_force: InForce, sources: Sources, *, expire
         return End(ReviewState.EXPIRED, "not_in_time")
     try:
         fresh = Sources(_since(now - FRESH_MS, sources.confirm), sources.requester)
-        refuted = await _refuted(review, Standing(tenant, in_force.version, Person(None, "")), fresh)
+        refuted = await _refuted(review, TenantPerson(tenant, in_force.version, Person(None, "")), fresh)
     except CannotTell:
         return Wait("cannot_confirm")
     except AgentError:
@@ -137,7 +137,7 @@ def _same_thread(one: Review, other: Review) -> bool:
 def _since(floor: int, confirm: Confirm) -> Confirm:
     """Younger than the decision is not enough where it waited for long: what is known must be fresh as well."""
 
-    async def asked(tenant: TenantPolicy, who: Who, since: int) -> Person:
+    async def asked(tenant: TenantPolicy, who: PersonId, since: int) -> Person:
         return await confirm(tenant, who, max(since, floor))
 
     return asked
@@ -167,7 +167,7 @@ def _answer(review: Review, tenant: TenantPolicy) -> Rechecked:
         return Void(tuple(action.position for action in review.actions), "voided_unsendable")
 
 
-async def _refuted(review: Review, basis: Standing, sources: Sources) -> tuple[int, ...]:
+async def _refuted(review: Review, basis: TenantPerson, sources: Sources) -> tuple[int, ...]:
     """Positions whose decision does not hold any more: too few people stand behind it, or one of them may not now."""
     refuted: list[int] = []
     requester = await _requester(review, basis.tenant, sources)
@@ -181,8 +181,8 @@ async def _refuted(review: Review, basis: Standing, sources: Sources) -> tuple[i
 
 
 async def _still_may(
-    review: Review, made: Decision, basis: Standing, sources: Sources, *, requester: str | Same | None
-) -> Who | None:
+    review: Review, made: Decision, basis: TenantPerson, sources: Sources, *, requester: str | UnchangedRequester | None
+) -> PersonId | None:
     """Who decided this, if they still may."""
     person = await sources.confirm(basis.tenant, made.by, made.at)
     if person.unconfirmed:
@@ -196,7 +196,7 @@ def _runs(action: Action) -> bool:
     return action.decision is not None and action.decision.type in RUNS_THE_TOOL
 
 
-async def _requester(review: Review, tenant: TenantPolicy, sources: Sources) -> str | Same | None:
+async def _requester(review: Review, tenant: TenantPolicy, sources: Sources) -> str | UnchangedRequester | None:
     """Read again only where a tool's own rule about its requester decides something."""
     ruled = any(
         tool_settings(tenant, action.tool).requester_may is not None

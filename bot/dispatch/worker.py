@@ -14,7 +14,7 @@ import structlog
 from bot.core.decision import UnsendableAnswer, rejections
 from bot.core.model import Outcome, Review, ReviewState
 from bot.dispatch.attempt import Attempt
-from bot.dispatch.claim import Bench, LeaseLost
+from bot.dispatch.claim import DispatchServices, LeaseLost
 from bot.dispatch.recheck import (
     AFTER_UNKNOWN_MS,
     ALLOWED_CHANGED,
@@ -44,7 +44,7 @@ AT_ONCE = 16
 class Dispatcher:
     """One replica's worker. `changed` is called after each stored change, to hurry the cards on."""
 
-    bench: Bench
+    services: DispatchServices
     policies: Policies
     sources: Sources
     owner: str
@@ -62,7 +62,7 @@ class Dispatcher:
         return False
 
     async def _claim(self) -> Claim | None:
-        store, lease = self.bench.store, self.bench.lease_ms
+        store, lease = self.services.store, self.services.lease_ms
         async with store.begin() as tx:
             orphan = await dispatches.adopt_orphan(tx, owner=self.owner, lease_ms=lease)
             if orphan is not None:
@@ -83,7 +83,7 @@ class Dispatcher:
             self.again()
 
     async def _carried(self, claim: Claim) -> None:
-        async with self.bench.store.read() as tx:
+        async with self.services.store.read() as tx:
             review = await reviews.load_review(tx, claim.review_id)
             in_force = await self.policies.in_force(tx)
             paused = await tenants.is_paused(tx, claim.tenant)
@@ -111,7 +111,7 @@ class Dispatcher:
             await self._put_back(claim, review, Wait("after_unknown", AFTER_UNKNOWN_MS))
             return
         try:
-            attempt = Attempt(self.bench, claim, result.review, result.tenant)
+            attempt = Attempt(self.services, claim, result.review, result.tenant)
         except AgentUnreachable as exc:
             log.warning("A dispatch waits.", action="agent_fault", fault=str(exc))
             await self._put_back(claim, review, Wait("agent_unreachable"))
@@ -121,7 +121,7 @@ class Dispatcher:
     async def _held_back(self, review: Review, tenant: TenantPolicy) -> bool:
         if all(settings.after_unknown != "hold" for settings in tenant.tools.values()):
             return False
-        async with self.bench.store.read() as tx:
+        async with self.services.store.read() as tx:
             unknown = await reviews.unknown_reviews(tx, tenant=tenant.name)
         return held_back(review, unknown, tenant)
 
@@ -131,7 +131,7 @@ class Dispatcher:
             seen = rejections(review) if claim.expiry else review
         except UnsendableAnswer:
             seen = review
-        attempt = Attempt(self.bench, claim, seen, tenant)
+        attempt = Attempt(self.services, claim, seen, tenant)
         await (attempt.settle() if claim.state == "armed" else attempt.follow())
 
     async def _left_behind(self, claim: Claim, review: Review) -> None:
@@ -139,12 +139,12 @@ class Dispatcher:
         outcomes: dict[int, tuple[Outcome, str | None]] = {
             one.position: (Outcome.UNKNOWN, None) for one in review.actions
         }
-        async with self.bench.store.begin() as tx:
+        async with self.services.store.begin() as tx:
             await dispatches.close(tx, claim, to=ReviewState.UNKNOWN, why="moved_server", outcomes=outcomes)
 
     async def _put_back(self, claim: Claim, review: Review, result: Rechecked) -> None:
         back = ReviewState.EXPIRED if claim.expiry else ReviewState.DECIDED
-        async with self.bench.store.begin() as tx:
+        async with self.services.store.begin() as tx:
             match result:
                 case Wait(why=why, delay_ms=delay):
                     await dispatches.release(tx, claim, to=back, why=why, retry_at=tx.now + delay)
@@ -153,7 +153,7 @@ class Dispatcher:
                 case End(state=state, why=why):
                     await dispatches.release(tx, claim, to=state, why=why)
                     if why == ALLOWED_CHANGED:  # what still waits is asked anew
-                        self.bench.hint(review.tenant, review.target.identity, review.thread_id)
+                        self.services.hint(review.tenant, review.target.identity, review.thread_id)
                 case Void(positions=positions, why=why):
                     released = await dispatches.release(tx, claim, to=ReviewState.OPEN, why=why)
                     again = await reviews.load_review(tx, review.id, lock=True) if released else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bot.doctor.finding import Finding, Grade
+from bot.doctor.finding import DoctorFinding, Grade
 from bot.errors import AgentError, ConfigurationError
 from bot.policy.model import TenantPolicy
 from bot.runtimes.langgraph.client import Agents, target_of
@@ -14,7 +14,7 @@ SKEW_S = 5.0
 HALF_S = 0.5  # a Date header tells whole seconds, cut
 
 
-async def examine(agents: Agents, settings: Settings, tenant: TenantPolicy) -> list[Finding]:
+async def examine(agents: Agents, settings: Settings, tenant: TenantPolicy) -> list[DoctorFinding]:
     """What an agent server says to one tenant."""
     name = tenant.agent.api_key_env
     if name is not None and not settings.secret(name):
@@ -30,7 +30,7 @@ async def examine(agents: Agents, settings: Settings, tenant: TenantPolicy) -> l
     return out
 
 
-async def _server(agents: Agents, tenant: TenantPolicy) -> list[Finding]:
+async def _server(agents: Agents, tenant: TenantPolicy) -> list[DoctorFinding]:
     where = tenant.agent.url
     identity = next(iter(tenant.agent.polled), "placet")
     try:
@@ -45,7 +45,7 @@ async def _server(agents: Agents, tenant: TenantPolicy) -> list[Finding]:
     return [_finding(tenant, "ok", f"{where} answers: {told}."), *await clock_of(agents, tenant, identity)]
 
 
-async def clock_of(agents: Agents, tenant: TenantPolicy, identity: str) -> list[Finding]:
+async def clock_of(agents: Agents, tenant: TenantPolicy, identity: str) -> list[DoctorFinding]:
     """How far apart the clocks are; half of the way there and back counts for neither."""
     before = time.time()
     try:
@@ -62,7 +62,7 @@ async def clock_of(agents: Agents, tenant: TenantPolicy, identity: str) -> list[
     return [_finding(tenant, "warn", what, "Let NTP set both; which run was there first is read from both.")]
 
 
-async def _identity(agents: Agents, tenant: TenantPolicy, identity: str) -> Finding:
+async def _identity(agents: Agents, tenant: TenantPolicy, identity: str) -> DoctorFinding:
     try:
         client = agents.client(target_of(tenant, identity), tenant)
         async for page in client.search_threads(limit=1):
@@ -76,5 +76,5 @@ async def _identity(agents: Agents, tenant: TenantPolicy, identity: str) -> Find
     return _finding(tenant, "note", what, "Check that the agents' runs are started under this X-User-Id.")
 
 
-def _finding(tenant: TenantPolicy, grade: str, what: str, mend: str = "") -> Finding:
-    return Finding("agent", Grade(grade), what, mend, tenant.name)
+def _finding(tenant: TenantPolicy, grade: str, what: str, mend: str = "") -> DoctorFinding:
+    return DoctorFinding("agent", Grade(grade), what, mend, tenant.name)

@@ -16,7 +16,7 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at. `mend` is what to do, "" where nothing is to be done."""
 
     area: str

@@ -16,12 +16,11 @@ from bot.access.context import ELSEWHERE
 from bot.core.model import ReviewState
 from bot.doctor import agent
 from bot.doctor import slack as doctor_slack
-from bot.doctor.finding import Finding, Grade
+from bot.doctor.finding import DoctorFinding, Grade
 from bot.errors import ConfigurationError, StoreError
 from bot.policy.explain import decisions_line
 from bot.policy.lint import check
-from bot.policy.model import Finding as PolicyFinding
-from bot.policy.model import TenantPolicy
+from bot.policy.model import PolicyFinding, TenantPolicy
 from bot.runtimes.langgraph.client import Agents
 from bot.runtimes.langgraph.interrupts import DECISIONS_UNKNOWN
 from bot.settings import Settings, require_slack
@@ -50,58 +49,63 @@ LIVE_ONLY = (
 )
 
 
-async def examine(settings: Settings) -> list[Finding]:
+async def examine(settings: Settings) -> list[DoctorFinding]:
     """Look at everything. What cannot be looked at is a finding too."""
     found = _settings(settings) + await _socket(settings)
     try:
         store = await open_store(settings.database_url)
     except StoreError as exc:
-        return [*found, Finding("database", Grade.FAULT, str(exc), "Mend that first; the rest needs the database.")]
+        return [
+            *found,
+            DoctorFinding("database", Grade.FAULT, str(exc), "Mend that first; the rest needs the database."),
+        ]
     try:
-        found.append(Finding("database", Grade.OK, "It opens and its schema is this version's."))
+        found.append(DoctorFinding("database", Grade.OK, "It opens and its schema is this version's."))
         found += await _stored(settings, store)
     finally:
         await store.close()
-    return found + [Finding("live", Grade.NOTE, f"Only your workspace can tell: {point}.") for point in LIVE_ONLY]
+    return found + [DoctorFinding("live", Grade.NOTE, f"Only your workspace can tell: {point}.") for point in LIVE_ONLY]
 
 
-def _settings(settings: Settings) -> list[Finding]:
-    found: list[Finding] = []
+def _settings(settings: Settings) -> list[DoctorFinding]:
+    found: list[DoctorFinding] = []
     try:
         require_slack(settings)
-        found.append(Finding("settings", Grade.OK, "Slack's tokens and secrets are set."))
+        found.append(DoctorFinding("settings", Grade.OK, "Slack's tokens and secrets are set."))
     except ConfigurationError as exc:
-        found.append(Finding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again."))
+        found.append(DoctorFinding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again."))
     if not settings.secret_key:
         what = "PLACET_SECRET_KEY is not set, so the audit's head is not signed."
-        found.append(Finding("settings", Grade.WARN, what, "Set it to at least 32 random characters and keep it."))
+        found.append(
+            DoctorFinding("settings", Grade.WARN, what, "Set it to at least 32 random characters and keep it.")
+        )
     elif len(settings.secret_key) < LEAST_KEY:
         what = f"PLACET_SECRET_KEY has fewer than {LEAST_KEY} characters."
-        found.append(Finding("settings", Grade.WARN, what, "Use `openssl rand -hex 32`."))
+        found.append(DoctorFinding("settings", Grade.WARN, what, "Use `openssl rand -hex 32`."))
     return found
 
 
-async def _socket(settings: Settings) -> list[Finding]:
+async def _socket(settings: Settings) -> list[DoctorFinding]:
     if not settings.socket_mode:
         return []
     try:
         asked = await require_socket(settings)
     except ConfigurationError as exc:
-        return [Finding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again.")]
+        return [DoctorFinding("settings", Grade.FAULT, str(exc), "Set it in the environment and run this again.")]
     if not asked:
         what = "Slack could not be asked whether the app token opens a socket."
-        return [Finding("settings", Grade.WARN, what, "Check the network, and run this again.")]
-    return [Finding("settings", Grade.OK, "The app token opens a socket.")]
+        return [DoctorFinding("settings", Grade.WARN, what, "Check the network, and run this again.")]
+    return [DoctorFinding("settings", Grade.OK, "The app token opens a socket.")]
 
 
-async def _stored(settings: Settings, store: Store) -> list[Finding]:
+async def _stored(settings: Settings, store: Store) -> list[DoctorFinding]:
     async with store.read() as tx:
         in_force = await Policies().in_force(tx)
         now = tx.now
     found = [_clock("database", now / 1000, "the database's clock"), *await _not_ours(store)]
     if in_force.policy is None:
         what = "No policy is stored, so nothing is served."
-        return [*found, Finding("policy", Grade.FAULT, what, "Run `placet policy apply FILE`.")]
+        return [*found, DoctorFinding("policy", Grade.FAULT, what, "Run `placet policy apply FILE`.")]
     found += [_of_policy(one) for one in check(in_force.policy)]
     found += await _undelivered(store, in_force)
     found += await _unreadable(store, in_force)
@@ -118,20 +122,20 @@ async def _stored(settings: Settings, store: Store) -> list[Finding]:
     return found
 
 
-def _of_policy(one: PolicyFinding) -> Finding:
+def _of_policy(one: PolicyFinding) -> DoctorFinding:
     grade = Grade.WARN if one.level == "warning" else Grade.NOTE
-    return Finding("policy", grade, f"{one.path}: {one.text}.", f"{one.mend}.", one.tenant)
+    return DoctorFinding("policy", grade, f"{one.path}: {one.text}.", f"{one.mend}.", one.tenant)
 
 
-def _clock(area: str, theirs: float, whose: str) -> Finding:
+def _clock(area: str, theirs: float, whose: str) -> DoctorFinding:
     apart = abs(theirs - time.time())
     if apart <= SKEW_S:
-        return Finding(area, Grade.OK, f"This machine's clock and {whose} agree.")
+        return DoctorFinding(area, Grade.OK, f"This machine's clock and {whose} agree.")
     what = f"This machine's clock and {whose} are {apart:.0f} s apart."
-    return Finding(area, Grade.WARN, what, "Let NTP set both; Slack's signatures and deadlines rest on them.")
+    return DoctorFinding(area, Grade.WARN, what, "Let NTP set both; Slack's signatures and deadlines rest on them.")
 
 
-async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
+async def _undelivered(store: Store, in_force: InForce) -> list[DoctorFinding]:
     async with store.read() as tx:
         behind = messages.c.ts.is_(None) & (messages.c.last_error != "")
         place = (messages.c.tenant, messages.c.channel, messages.c.last_error)
@@ -139,31 +143,31 @@ async def _undelivered(store: Store, in_force: InForce) -> list[Finding]:
         ailing = await tenants.faults(tx)
         paused = await tenants.paused(tx)
     found = [
-        Finding(
+        DoctorFinding(
             "cards", Grade.FAULT, f"{count} cards were not delivered to {channel}: {error}.", _mend_slack(error), name
         )
         for name, channel, error, count in rows
     ]
     found += [
-        Finding("cards", Grade.FAULT, _fault_text(fault), _mend_slack(fault.code), name)
+        DoctorFinding("cards", Grade.FAULT, _fault_text(fault), _mend_slack(fault.code), name)
         for name, fault in ailing.items()
     ]
     found += [
-        Finding("pause", Grade.NOTE, f"Paused by {pause.by}.", "`placet resume` ends it.", name)
+        DoctorFinding("pause", Grade.NOTE, f"Paused by {pause.by}.", "`placet resume` ends it.", name)
         for name, pause in paused.items()
     ]
     return (
         found
         if rows or ailing
-        else [*found, Finding("cards", Grade.OK, f"No card of {len(in_force.tenants())} tenants is stuck.")]
+        else [*found, DoctorFinding("cards", Grade.OK, f"No card of {len(in_force.tenants())} tenants is stuck.")]
     )
 
 
-def _fault_text(fault: tenants.Fault) -> str:
+def _fault_text(fault: tenants.TenantFault) -> str:
     return f"Slack answers {fault.code}{f' for channel {fault.channel}' if fault.channel else ''}."
 
 
-async def _not_ours(store: Store) -> list[Finding]:
+async def _not_ours(store: Store) -> list[DoctorFinding]:
     """Presses of the last day on what this database never drew."""
     async with store.read() as tx:
         lately = (audit_events.c.tenant == events.EVERYONE) & (audit_events.c.at > tx.now - DAY_MS)
@@ -173,10 +177,10 @@ async def _not_ours(store: Store) -> list[Finding]:
         return []
     what = f"{count} times in the last day somebody pressed a card or window that this database never drew."
     mend = "If two deployments share one Slack app, each takes the other's presses: give each an app of its own."
-    return [Finding("cards", Grade.WARN, what, mend)]
+    return [DoctorFinding("cards", Grade.WARN, what, mend)]
 
 
-async def _undecidable(store: Store, in_force: InForce) -> list[Finding]:
+async def _undecidable(store: Store, in_force: InForce) -> list[DoctorFinding]:
     """Tools whose calls wait and cannot be decided, since neither the agent server nor the policy says what they allow."""
     waits = (reviews.c.state == ReviewState.OPEN.value) & (actions.c.problem == DECISIONS_UNKNOWN)
     columns = select(reviews.c.tenant, actions.c.tool, func.count()).join_from(reviews, actions).where(waits)
@@ -190,16 +194,16 @@ async def _undecidable(store: Store, in_force: InForce) -> list[Finding]:
             what = f"{count} open calls of {ascii(tool)[1:-1]} cannot be decided: nobody says what they allow."
             where = ".".join(missing.under)
             mend = f"Add `{missing.line}` under {where}, with exactly the decisions that the agent allows."
-            found.append(Finding("policy", Grade.WARN, what, mend, name))
+            found.append(DoctorFinding("policy", Grade.WARN, what, mend, name))
     return found
 
 
-async def _unreadable(store: Store, in_force: InForce) -> list[Finding]:
+async def _unreadable(store: Store, in_force: InForce) -> list[DoctorFinding]:
     async with store.read() as tx:
         known = await threads.unreadable(tx)
     mend = "Look at the agent server's log: what the thread waits for has no card, or one that may be out of date."
     return [
-        Finding("agent", Grade.WARN, f"{unreadable_line(one)}.", mend, one.tenant)
+        DoctorFinding("agent", Grade.WARN, f"{unreadable_line(one)}.", mend, one.tenant)
         for one in known
         if in_force.tenant(one.tenant)
     ]
@@ -216,22 +220,22 @@ def _mend_slack(code: str) -> str:
     return doctor_slack.MENDS.get(code, "See Slack's page on this error; the card is tried again by itself.")
 
 
-def _intake(settings: Settings, tenant: TenantPolicy) -> Finding:
+def _intake(settings: Settings, tenant: TenantPolicy) -> DoctorFinding:
     name = tenant.intake_token_env
     if name is None:
         what = "No intake token: agents cannot hint, and new calls are found by polling."
-        return Finding("intake", Grade.NOTE, what, tenant=tenant.name)
+        return DoctorFinding("intake", Grade.NOTE, what, tenant=tenant.name)
     token = settings.secret(name)
     if not token:
-        return Finding(
+        return DoctorFinding(
             "intake", Grade.FAULT, f"{name} is not set.", "Set it, or take it out of the policy.", tenant.name
         )
     if len(token) < LEAST_INTAKE:
         what = f"{name} has fewer than {LEAST_INTAKE} characters."
-        return Finding("intake", Grade.WARN, what, "Use `openssl rand -hex 32`.", tenant.name)
-    return Finding("intake", Grade.OK, f"{name} is set and long enough.", tenant=tenant.name)
+        return DoctorFinding("intake", Grade.WARN, what, "Use `openssl rand -hex 32`.", tenant.name)
+    return DoctorFinding("intake", Grade.OK, f"{name} is set and long enough.", tenant=tenant.name)
 
 
-def failed(found: Sequence[Finding]) -> bool:
+def failed(found: Sequence[DoctorFinding]) -> bool:
     """Whether anything must be mended."""
     return any(one.grade is Grade.FAULT for one in found)

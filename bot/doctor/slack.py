@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.person import groups_of_policy
-from bot.doctor.finding import Finding, Grade
+from bot.doctor.finding import DoctorFinding, Grade
 from bot.errors import SlackError
 from bot.policy.matching import channels_of
 from bot.policy.model import TenantPolicy
@@ -78,7 +78,7 @@ def _skew(date: Any) -> float:
         return 0.0
 
 
-async def examine(found: Mapping[str, SlackOffice], tenant: TenantPolicy) -> list[Finding]:
+async def examine(found: Mapping[str, SlackOffice], tenant: TenantPolicy) -> list[DoctorFinding]:
     """What Slack says about one tenant."""
     office = found.get(tenant.slack_team) or found.get("")
     if office is None or office.client is None:
@@ -94,7 +94,7 @@ async def examine(found: Mapping[str, SlackOffice], tenant: TenantPolicy) -> lis
     return out + await _groups(office.client, tenant)
 
 
-def _scopes(office: SlackOffice, tenant: TenantPolicy) -> list[Finding]:
+def _scopes(office: SlackOffice, tenant: TenantPolicy) -> list[DoctorFinding]:
     if office.scopes is None:
         return [_finding(tenant, "note", "Slack did not say which scopes the token has.")]
     groups = ("usergroups:read",) if groups_of_policy(tenant) else ()
@@ -106,12 +106,12 @@ def _scopes(office: SlackOffice, tenant: TenantPolicy) -> list[Finding]:
     return out or [_finding(tenant, "ok", "The token has every scope that is needed.")]
 
 
-async def _channel(client: AsyncWebClient, tenant: TenantPolicy, where: str) -> list[Finding]:
+async def _channel(client: AsyncWebClient, tenant: TenantPolicy, where: str) -> list[DoctorFinding]:
     try:
         channel = (await web_api.call(client.conversations_info(channel=where))).get("channel") or {}
     except SlackError as exc:
         return [_finding(tenant, "fault", f"Channel {where}: {exc.code}.", MENDS.get(exc.code, ""))]
-    out: list[Finding] = []
+    out: list[DoctorFinding] = []
     if channel.get("is_archived"):
         out.append(_finding(tenant, "fault", f"Channel {where} is archived.", MENDS["is_archived"]))
     if not channel.get("is_member"):
@@ -122,8 +122,8 @@ async def _channel(client: AsyncWebClient, tenant: TenantPolicy, where: str) -> 
     return out or [_finding(tenant, "ok", f"Channel {where} takes cards.")]
 
 
-async def _groups(client: AsyncWebClient, tenant: TenantPolicy) -> list[Finding]:
-    out: list[Finding] = []
+async def _groups(client: AsyncWebClient, tenant: TenantPolicy) -> list[DoctorFinding]:
+    out: list[DoctorFinding] = []
     for group in sorted(groups_of_policy(tenant)):
         try:
             users = (await web_api.call(client.usergroups_users_list(usergroup=group))).get("users") or []
@@ -142,5 +142,5 @@ async def _groups(client: AsyncWebClient, tenant: TenantPolicy) -> list[Finding]
     return out
 
 
-def _finding(tenant: TenantPolicy, grade: str, what: str, mend: str = "") -> Finding:
-    return Finding("slack", Grade(grade), what, mend, tenant.name)
+def _finding(tenant: TenantPolicy, grade: str, what: str, mend: str = "") -> DoctorFinding:
+    return DoctorFinding("slack", Grade(grade), what, mend, tenant.name)

@@ -18,10 +18,10 @@ from blocks.limits import NOTICE_MODAL
 from blocks.words import quoted
 from bot.core.model import DecisionType, Outcome, Review, ReviewState
 from bot.core.states import maybe_twice
-from bot.dispatch.follow_up import Unknowns
+from bot.dispatch.follow_up import UnknownOutcomes
 from bot.errors import PlacetError
 from bot.operators.restore import Restorer
-from bot.runtimes.langgraph.repair import Canceller, Repairer, Told
+from bot.runtimes.langgraph.repair import Canceller, OperatorReply, Repairer
 from bot.runtimes.langgraph.watch import Watcher
 from bot.slack.outbound.drawing import decide_within
 from bot.store import dispatches, notices, requests, reviews, tenants
@@ -29,7 +29,7 @@ from bot.store.engine import Store, Tx
 from bot.store.policies import Policies, no_tenant
 from bot.store.requests import Request
 from bot.store.settling import Settlement, open_held, settle
-from bot.store.transitions import remark, standing_of
+from bot.store.transitions import ref_of, remark
 
 log = structlog.get_logger("placet")
 LEASE_MS = 120_000
@@ -45,23 +45,23 @@ CARRIED_OUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class OperatorServices:
     """What carries out the requests that need an agent server."""
 
-    unknowns: Unknowns
+    unknowns: UnknownOutcomes
     repairer: Repairer
     canceller: Canceller
     restorer: Restorer
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class RequestExecutor:
     """One replica's taker of requests. `changed` hurries the other workers on."""
 
     store: Store
     policies: Policies
     owner: str
-    hands: Hands
+    services: OperatorServices
     changed: Callable[[], None]
 
     async def step(self) -> bool:
@@ -78,8 +78,8 @@ class Requests:
         self.changed()
         return True
 
-    async def _carried_out(self, request: Request) -> Told:
-        kinds: dict[str, Callable[[Request], Awaitable[Told]]] = {
+    async def _carried_out(self, request: Request) -> OperatorReply:
+        kinds: dict[str, Callable[[Request], Awaitable[OperatorReply]]] = {
             "pause": self._pause,
             "resume": self._resume,
             "settle": self._settle,
@@ -90,66 +90,72 @@ class Requests:
         }
         carry_out = kinds.get(request.kind)
         if carry_out is None:
-            return Told(False, f"This Placet does not know the request {request.kind}.")
+            return OperatorReply(False, f"This Placet does not know the request {request.kind}.")
         try:
             return await carry_out(request)
         except PlacetError as exc:
-            return Told(False, f"{exc}.".replace("..", "."))
+            return OperatorReply(False, f"{exc}.".replace("..", "."))
 
     # -- tenants
 
-    async def _pause(self, request: Request) -> Told:
+    async def _pause(self, request: Request) -> OperatorReply:
         name = request.tenant or tenants.ALL
         async with self.store.begin() as tx:
             in_force = await self.policies.in_force(tx)
             if name != tenants.ALL and in_force.tenant(name) is None:
-                return Told(False, no_tenant(name, [tenant.name for tenant in in_force.tenants()]))
+                return OperatorReply(False, no_tenant(name, [tenant.name for tenant in in_force.tenants()]))
             done = await tenants.pause(tx, name, by=request.asked_by)
         kept = "Nothing is sent; decisions are kept."
-        return Told(True, f"{_who(name)} paused. {kept}" if done else f"{_who(name)} paused already. {kept}")
+        return OperatorReply(True, f"{_who(name)} paused. {kept}" if done else f"{_who(name)} paused already. {kept}")
 
-    async def _resume(self, request: Request) -> Told:
+    async def _resume(self, request: Request) -> OperatorReply:
         name = request.tenant or tenants.ALL
         async with self.store.begin() as tx:
             done = await tenants.resume(tx, name, by=request.asked_by)
             all_paused = tenants.ALL in await tenants.paused(tx)
         more = " All tenants are paused still: `placet resume --all`." if all_paused and name != tenants.ALL else ""
-        return Told(True, f"{_who(name)} not paused{' any more' if done else ''}.{more}")
+        return OperatorReply(True, f"{_who(name)} not paused{' any more' if done else ''}.{more}")
 
     # -- reviews
 
-    async def _settle(self, request: Request) -> Told:
+    async def _settle(self, request: Request) -> OperatorReply:
         review = await self._review(request)
-        if isinstance(review, Told):
+        if isinstance(review, OperatorReply):
             return review
         asked = json.loads(request.content)
         if maybe_twice(review):
             return await self._looked(review, asked, actor=request.asked_by)
         if review.state is not ReviewState.UNKNOWN:
-            return Told(False, f"{review.id} is {review.state.value}, not unknown: there is nothing to settle.")
+            return OperatorReply(
+                False, f"{review.id} is {review.state.value}, not unknown: there is nothing to settle."
+            )
         content = {"note": asked.get("note", ""), "as": asked.get("as")}
         made = await (self._executed(review) if asked.get("as") == EXECUTED else self._not_executed(review))
         made = Settlement(made.to, made.why, request.asked_by, made.outcomes, content)
         async with self.store.begin() as tx:
             settled = await settle(tx, review, made)
         if settled is None:
-            return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
+            return OperatorReply(
+                False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`."
+            )
         # What the thread lists by now may be a new question.
-        self.hands.repairer.hint(review.tenant, review.target.identity, review.thread_id)
-        return Told(True, _settled_as(settled))
+        self.services.repairer.hint(review.tenant, review.target.identity, review.thread_id)
+        return OperatorReply(True, _settled_as(settled))
 
-    async def _looked(self, review: Review, asked: dict[str, Any], *, actor: str) -> Told:
+    async def _looked(self, review: Review, asked: dict[str, Any], *, actor: str) -> OperatorReply:
         """The end of an alarm: what stands as the outcome is the agent server's word, what was found is the note."""
         if asked.get("as") != EXECUTED:
-            return Told(
+            return OperatorReply(
                 False, f"The agent server shows what became of {review.id}: only --as {EXECUTED} is left to say."
             )
         content = {"note": asked.get("note", ""), "as": EXECUTED}
         async with self.store.begin() as tx:
-            at = await remark(tx, standing_of(review), why="settled_twice", actor=actor, content=content)
+            at = await remark(tx, ref_of(review), why="settled_twice", actor=actor, content=content)
         if at is None:
-            return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
-        return Told(True, f"What you found about {review.id} is in the record.")
+            return OperatorReply(
+                False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`."
+            )
+        return OperatorReply(True, f"What you found about {review.id} is in the record.")
 
     async def _executed(self, review: Review) -> Settlement:
         """What the agent server already told stays; the rest is the operator's word."""
@@ -172,52 +178,58 @@ class Requests:
             tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
             claim = await dispatches.load_claim(tx, review.id)
         why = "settled_not_executed"
-        if tenant is not None and claim is not None and await self.hands.unknowns.waits(review, claim, tenant):
+        if tenant is not None and claim is not None and await self.services.unknowns.waits(review, claim, tenant):
             return Settlement(ReviewState.DECIDED, why)
         outcomes = {action.position: (Outcome.SUPERSEDED, None) for action in review.actions}
         return Settlement(ReviewState.SUPERSEDED, why, outcomes=outcomes)
 
-    async def _reopen(self, request: Request) -> Told:
+    async def _reopen(self, request: Request) -> OperatorReply:
         review = await self._review(request)
-        if isinstance(review, Told):
+        if isinstance(review, OperatorReply):
             return review
         if review.state is not ReviewState.HELD:
-            return Told(False, f"{review.id} is {review.state.value}, not held: only a held review is opened again.")
+            return OperatorReply(
+                False, f"{review.id} is {review.state.value}, not held: only a held review is opened again."
+            )
         async with self.store.begin() as tx:
             tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
             within = decide_within(review, tenant) if tenant else None
             opened = await open_held(tx, review, decide_within_ms=within, actor=request.asked_by)
         if opened is None:
-            return Told(False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`.")
+            return OperatorReply(
+                False, f"{review.id} changed meanwhile: look at it again with `placet show {review.id}`."
+            )
         until = "" if within is None else f", for {within // 60_000} minutes"
-        return Told(True, f"{review.id} is open again{until}.")
+        return OperatorReply(True, f"{review.id} is open again{until}.")
 
-    async def _repair(self, request: Request) -> Told:
+    async def _repair(self, request: Request) -> OperatorReply:
         review = await self._review(request)
-        if isinstance(review, Told):
+        if isinstance(review, OperatorReply):
             return review
         async with self.store.read() as tx:
             tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
-        return await self.hands.repairer.repair(review, tenant, actor=request.asked_by)
+        return await self.services.repairer.repair(review, tenant, actor=request.asked_by)
 
-    async def _cancel(self, request: Request) -> Told:
+    async def _cancel(self, request: Request) -> OperatorReply:
         review = await self._review(request)
-        if isinstance(review, Told):
+        if isinstance(review, OperatorReply):
             return review
         async with self.store.read() as tx:
             tenant = (await self.policies.in_force(tx)).tenant(review.tenant)
-        return await self.hands.canceller.cancel(review, tenant, actor=request.asked_by)
+        return await self.services.canceller.cancel(review, tenant, actor=request.asked_by)
 
-    async def _restore(self, request: Request) -> Told:
-        return await self.hands.restorer.run(actor=request.asked_by)
+    async def _restore(self, request: Request) -> OperatorReply:
+        return await self.services.restorer.run(actor=request.asked_by)
 
-    async def _review(self, request: Request) -> Review | Told:
+    async def _review(self, request: Request) -> Review | OperatorReply:
         async with self.store.read() as tx:
             review = await reviews.load_review(tx, request.review_id or "")
-        return review or Told(False, f"There is no review {request.review_id}: `placet pending` lists what waits.")
+        return review or OperatorReply(
+            False, f"There is no review {request.review_id}: `placet pending` lists what waits."
+        )
 
 
-async def _tell(tx: Tx, request: Request, told: Told) -> None:
+async def _tell(tx: Tx, request: Request, told: OperatorReply) -> None:
     """The answer to who asked in Slack, where they asked; the command line reads the row."""
     where = json.loads(request.content).get("tell")
     if where is None or request.tenant is None:
@@ -246,13 +258,13 @@ def _settled_as(review: Review) -> str:
     return f"{review.id} is {told[review.state]}."
 
 
-def make_requests(watcher: Watcher, *, owner: str, hint: Callable[[str, str, str], None]) -> Requests:
+def make_requests(watcher: Watcher, *, owner: str, hint: Callable[[str, str, str], None]) -> RequestExecutor:
     """A taker of requests over a watcher's own store, policies and agent servers."""
     store, policies, agents, changed = watcher.store, watcher.policies, watcher.agents, watcher.changed
-    hands = Hands(
-        Unknowns(store, policies, agents, changed),
+    services = OperatorServices(
+        UnknownOutcomes(store, policies, agents, changed),
         Repairer(store, agents, hint),
         Canceller(store, agents),
         Restorer(store, policies, watcher),
     )
-    return Requests(store, policies, owner, hands, changed)
+    return RequestExecutor(store, policies, owner, services, changed)

@@ -13,7 +13,7 @@ from bot.core.model import Review, ReviewState
 from bot.dispatch.recheck import moved
 from bot.errors import AgentError
 from bot.policy.model import TenantPolicy
-from bot.runtimes.langgraph.repair import Told
+from bot.runtimes.langgraph.repair import OperatorReply
 from bot.runtimes.langgraph.watch import Watcher
 from bot.store import messages, reviews, tenants
 from bot.store.engine import Store
@@ -32,7 +32,7 @@ class Restorer:
     policies: Policies
     watcher: Watcher
 
-    async def run(self, *, actor: str) -> Told:
+    async def run(self, *, actor: str) -> OperatorReply:
         """Hold everything, look at everything, and let go if that was possible. Safe to run again."""
         async with self.store.begin() as tx:
             await tenants.pause(tx, tenants.ALL, by=BY)
@@ -49,7 +49,7 @@ class Restorer:
             text = (
                 f"{len(unread)} threads could not be read ({thread}: {fault}). Nothing is sent until this is run again."
             )
-            return Told(False, text)
+            return OperatorReply(False, text)
         return await self._let_go(counted, actor)
 
     async def _ask_anew(self, held: list[Review], actor: str) -> None:
@@ -75,11 +75,11 @@ class Restorer:
                 unread[thread] = str(exc)
         return unread
 
-    async def _let_go(self, counted: int, actor: str) -> Told:
+    async def _let_go(self, counted: int, actor: str) -> OperatorReply:
         async with self.store.begin() as tx:
             pause = (await tenants.paused(tx)).get(tenants.ALL)
             ours = pause is not None and pause.by == BY
             if ours:
                 await tenants.resume(tx, tenants.ALL, by=actor)
         rest = "" if ours else " All tenants stay paused, as an operator wanted."
-        return Told(True, f"{counted} unsettled reviews were looked at again.{rest}")
+        return OperatorReply(True, f"{counted} unsettled reviews were looked at again.{rest}")

@@ -17,7 +17,7 @@ from bot.policy.model import POWERS, FrozenMap, Policy, ReviewerRule, TenantPoli
 from bot.policy.rules import covering
 
 
-class Shift(Enum):
+class RightShift(Enum):
     """Which way a right moves."""
 
     GAINS = "gains"
@@ -26,7 +26,7 @@ class Shift(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class RightTerms:
     """One decision of one subject on one pattern: when it is allowed, when it is denied, as text.
 
     None: never; "": always; else the conditions.
@@ -52,16 +52,16 @@ class Right:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRight:
     """A right that differs."""
 
     subject: str
     pattern: str
     decision: str
-    before: Right
-    after: Right
+    before: RightTerms
+    after: RightTerms
 
-    def within(self, other: Moved) -> bool:
+    def within(self, other: MovedRight) -> bool:
         """Whether the other's wider pattern says this already."""
         same = (self.subject, self.decision, self.before, self.after) == (
             other.subject,
@@ -72,11 +72,11 @@ class Moved:
         return same and self.pattern != other.pattern and covers(other.pattern, self.pattern)
 
 
-def shifts(old: TenantPolicy, new: TenantPolicy) -> Iterator[tuple[Shift, str]]:
+def shifts(old: TenantPolicy, new: TenantPolicy) -> Iterator[tuple[RightShift, str]]:
     """Each gain, loss and change as a sentence, decisions that move alike put together."""
     moved = [*_moved(old, new)]
     kept = [each for each in moved if not any(each.within(other) for other in moved)]
-    together: dict[tuple[str, str, Right, Right], list[str]] = {}
+    together: dict[tuple[str, str, RightTerms, RightTerms], list[str]] = {}
     for each in kept:
         together.setdefault((each.subject, each.pattern, each.before, each.after), []).append(each.decision)
     for (subject, pattern, before, after), decisions in together.items():
@@ -98,7 +98,7 @@ def _asides(new: TenantPolicy, subject: str, pattern: str, *, decisions: list[st
     return f"; but {', '.join(found)}" if found else ""
 
 
-def _moved(old: TenantPolicy, new: TenantPolicy) -> Iterator[Moved]:
+def _moved(old: TenantPolicy, new: TenantPolicy) -> Iterator[MovedRight]:
     rules = (*old.reviewers, *new.reviewers)
     patterns = dict.fromkeys(pattern for rule in rules for pattern in rule.tools)
     for subject in dict.fromkeys(rule.subject for rule in rules):
@@ -106,12 +106,12 @@ def _moved(old: TenantPolicy, new: TenantPolicy) -> Iterator[Moved]:
             for decision in POWERS:
                 before, after = (_right(each, subject, pattern, decision=decision) for each in (old, new))
                 if before != after:
-                    yield Moved(subject, pattern, decision, before, after)
+                    yield MovedRight(subject, pattern, decision, before, after)
 
 
-def _right(tenant: TenantPolicy, subject: str, pattern: str, *, decision: str) -> Right:
+def _right(tenant: TenantPolicy, subject: str, pattern: str, *, decision: str) -> RightTerms:
     about = [rule for rule in tenant.reviewers if rule.subject == subject and covering(rule, pattern)]
-    return Right(
+    return RightTerms(
         allowed=_times([rule for rule in about if decision in rule.may]),
         denied=_times([rule for rule in about if decision in rule.deny]),
     )
@@ -126,13 +126,13 @@ def _times(rules: list[ReviewerRule]) -> str | None:
     return "when " + " or ".join(times)
 
 
-def _shift(before: Right, after: Right) -> Shift:
+def _shift(before: RightTerms, after: RightTerms) -> RightShift:
     if before.rank == after.rank:
-        return Shift.CHANGES
-    return Shift.GAINS if after.rank > before.rank else Shift.LOSES
+        return RightShift.CHANGES
+    return RightShift.GAINS if after.rank > before.rank else RightShift.LOSES
 
 
-def _sentence(what: str, before: Right, after: Right) -> str:
+def _sentence(what: str, before: RightTerms, after: RightTerms) -> str:
     if before.rank == 0 and after.rank == 2:
         return f"gains {what}"
     if before.rank == 2 and after.rank == 0:
@@ -218,7 +218,7 @@ def duration_text(milliseconds: int) -> str:
     return f"{milliseconds // size}{unit}"
 
 
-class Kind(IntEnum):
+class ChangeKind(IntEnum):
     """What a change is about, in the order in which it is shown."""
 
     URL = 0  # decisions would be sent elsewhere: applying it needs consent of its own
@@ -233,10 +233,10 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PolicyChange:
     """One line of a plan. `tenant` is "" for the file itself."""
 
-    kind: Kind
+    kind: ChangeKind
     tenant: str
     text: str
 
@@ -244,7 +244,7 @@ class Change:
         return f"{self.tenant}: {self.text}" if self.tenant else self.text
 
 
-def plan(old: Policy | None, new: Policy) -> list[Change]:
+def plan(old: Policy | None, new: Policy) -> list[PolicyChange]:
     """Everything that applying `new` over `old` changes, the gravest first; empty if it changes nothing."""
     before = old or Policy(version=new.version, operators=(), tenants=FrozenMap())
     found = [*_operators(before, new)]
@@ -253,19 +253,23 @@ def plan(old: Policy | None, new: Policy) -> list[Change]:
     return sorted(found, key=lambda change: change.kind)
 
 
-def _operators(old: Policy, new: Policy) -> Iterator[Change]:
+def _operators(old: Policy, new: Policy) -> Iterator[PolicyChange]:
     for user in sorted({*new.operators} - {*old.operators}):
-        yield Change(Kind.GAINS, "", f"user {user} becomes an operator: may repair, settle, reopen and pause")
+        yield PolicyChange(
+            ChangeKind.GAINS, "", f"user {user} becomes an operator: may repair, settle, reopen and pause"
+        )
     for user in sorted({*old.operators} - {*new.operators}):
-        yield Change(Kind.LOSES, "", f"user {user} is no operator any more")
+        yield PolicyChange(ChangeKind.LOSES, "", f"user {user} is no operator any more")
 
 
-def _tenant(name: str, old: TenantPolicy | None, new: TenantPolicy | None) -> Iterator[Change]:
+def _tenant(name: str, old: TenantPolicy | None, new: TenantPolicy | None) -> Iterator[PolicyChange]:
     if new is None:
-        yield Change(Kind.TENANT, name, "the tenant is removed: its open reviews are superseded, nobody decides there")
+        yield PolicyChange(
+            ChangeKind.TENANT, name, "the tenant is removed: its open reviews are superseded, nobody decides there"
+        )
     elif old is None:
         where = f"decisions go to {new.agent.url}, cards to {new.slack_channel} of {new.slack_team}"
-        yield Change(Kind.TENANT, name, f"the tenant is new: {where}")
+        yield PolicyChange(ChangeKind.TENANT, name, f"the tenant is new: {where}")
         yield from _rights(_without_rights(new), new)
     else:
         yield from _target(old, new)
@@ -273,34 +277,44 @@ def _tenant(name: str, old: TenantPolicy | None, new: TenantPolicy | None) -> It
         yield from _shown_context(old, new)
         yield from _rights(old, new)
         for looser, text in setting_changes(old, new):
-            yield Change(Kind.LOOSENS if looser else Kind.SETTING, name, text)
+            yield PolicyChange(ChangeKind.LOOSENS if looser else ChangeKind.SETTING, name, text)
 
 
 def _without_rights(tenant: TenantPolicy) -> TenantPolicy:
     return TenantPolicy(tenant.name, tenant.slack_team, tenant.slack_channel, tenant.agent)
 
 
-def _target(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
+def _target(old: TenantPolicy, new: TenantPolicy) -> Iterator[PolicyChange]:
     parts = (
-        (Kind.URL, "the agent URL", old.agent.url, new.agent.url),
-        (Kind.TARGET, "the kind of agent server", old.agent.kind, new.agent.kind),
-        (Kind.TARGET, "the list of identities", ", ".join(old.agent.users), ", ".join(new.agent.users)),
-        (Kind.TARGET, "the assistant", old.agent.assistant, new.agent.assistant),
-        (Kind.TARGET, "the route of resumes", old.agent.resume, new.agent.resume),
-        (Kind.TARGET, "the agent key's variable", old.agent.api_key_env or "none", new.agent.api_key_env or "none"),
-        (Kind.TARGET, "where cards link to", old.agent.thread_url or "nowhere", new.agent.thread_url or "nowhere"),
+        (ChangeKind.URL, "the agent URL", old.agent.url, new.agent.url),
+        (ChangeKind.TARGET, "the kind of agent server", old.agent.kind, new.agent.kind),
+        (ChangeKind.TARGET, "the list of identities", ", ".join(old.agent.users), ", ".join(new.agent.users)),
+        (ChangeKind.TARGET, "the assistant", old.agent.assistant, new.agent.assistant),
+        (ChangeKind.TARGET, "the route of resumes", old.agent.resume, new.agent.resume),
+        (
+            ChangeKind.TARGET,
+            "the agent key's variable",
+            old.agent.api_key_env or "none",
+            new.agent.api_key_env or "none",
+        ),
+        (
+            ChangeKind.TARGET,
+            "where cards link to",
+            old.agent.thread_url or "nowhere",
+            new.agent.thread_url or "nowhere",
+        ),
     )
     for kind, what, before, after in parts:
         if before != after:
-            yield Change(kind, new.name, f"{what} changes from {before} to {after}{_consequence(what)}")
+            yield PolicyChange(kind, new.name, f"{what} changes from {before} to {after}{_consequence(what)}")
 
 
-def _shown_context(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
+def _shown_context(old: TenantPolicy, new: TenantPolicy) -> Iterator[PolicyChange]:
     before, after = old.agent.show_context, new.agent.show_context
     if before != after:
         shown = [", ".join(names) or "nothing" for names in (before, after)]
-        kind = Kind.SETTING if set(after) <= set(before) else Kind.LOOSENS
-        yield Change(kind, new.name, f"what cards show of a run's context changes from {shown[0]} to {shown[1]}")
+        kind = ChangeKind.SETTING if set(after) <= set(before) else ChangeKind.LOOSENS
+        yield PolicyChange(kind, new.name, f"what cards show of a run's context changes from {shown[0]} to {shown[1]}")
 
 
 def _consequence(what: str) -> str:
@@ -308,24 +322,28 @@ def _consequence(what: str) -> str:
     return "; reviews of threads that lie elsewhere now are superseded" if moved else ""
 
 
-def _place(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
+def _place(old: TenantPolicy, new: TenantPolicy) -> Iterator[PolicyChange]:
     before = (old.slack_team, old.slack_channel, old.slack_enterprise)
     after = (new.slack_team, new.slack_channel, new.slack_enterprise)
     if before != after:
         shown = [" ".join(part for part in each if part) for each in (before, after)]
-        yield Change(Kind.PLACE, new.name, f"the Slack place changes from {shown[0]} to {shown[1]}")
+        yield PolicyChange(ChangeKind.PLACE, new.name, f"the Slack place changes from {shown[0]} to {shown[1]}")
 
 
-def _rights(old: TenantPolicy, new: TenantPolicy) -> Iterator[Change]:
-    kinds = {Shift.GAINS: Kind.GAINS, Shift.LOSES: Kind.LOSES, Shift.CHANGES: Kind.CHANGES}
+def _rights(old: TenantPolicy, new: TenantPolicy) -> Iterator[PolicyChange]:
+    kinds = {
+        RightShift.GAINS: ChangeKind.GAINS,
+        RightShift.LOSES: ChangeKind.LOSES,
+        RightShift.CHANGES: ChangeKind.CHANGES,
+    }
     for shift, text in shifts(old, new):
-        yield Change(kinds[shift], new.name, text)
+        yield PolicyChange(kinds[shift], new.name, text)
     visitors = (("guest", set(old.guests), set(new.guests)), ("outsider", _people(old), _people(new)))
     for kind, before, after in visitors:
         for user in sorted(after - before):
-            yield Change(Kind.GAINS, new.name, f"the {kind} {user} is admitted")
+            yield PolicyChange(ChangeKind.GAINS, new.name, f"the {kind} {user} is admitted")
         for user in sorted(before - after):
-            yield Change(Kind.LOSES, new.name, f"the {kind} {user} is not admitted any more")
+            yield PolicyChange(ChangeKind.LOSES, new.name, f"the {kind} {user} is not admitted any more")
 
 
 def _people(tenant: TenantPolicy) -> set[str]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import yaml
 
 from bot.policy.matching import tool_settings
-from bot.policy.model import DECISIONS, POWERS, REVEAL, Call, Person, Requester, ReviewerRule, TenantPolicy, Why
-from bot.policy.rules import covering, default_requester_may, evidence, judge
+from bot.policy.model import DECISIONS, POWERS, REVEAL, Person, PolicyCall, Requester, ReviewerRule, TenantPolicy, Why
+from bot.policy.rules import covering, default_requester_may, evidence, judge_right
 from bot.policy.values import TOOL
 
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -91,8 +91,8 @@ def _person(tenant: TenantPolicy, user: str, groups: Collection[str]) -> Person:
 
 
 def _answer(tenant: TenantPolicy, tool: str, person: Person, *, decision: str) -> dict[str, bool | str]:
-    call = Call(tool, DECISIONS, proposed_args=None, final_args=None, requester=SOMEBODY_ELSE)
-    verdict = judge(tenant, call, person=person, decision=decision)
+    call = PolicyCall(tool, DECISIONS, proposed_args=None, final_args=None, requester=SOMEBODY_ELSE)
+    verdict = judge_right(tenant, call, person=person, decision=decision)
     if verdict.allowed:
         return {"allowed": True, "why": f"{verdict.rule}{_own_call(tenant, tool, decision)}"}
     if verdict.why is Why.CONDITION_NOT_MET:

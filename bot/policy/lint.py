@@ -17,19 +17,19 @@ from bot.policy.model import (
     DECISIONS,
     SECOND,
     EffectiveSettings,
-    Finding,
     Policy,
+    PolicyFinding,
     ReviewerRule,
     TenantPolicy,
     note,
     warning,
 )
-from bot.policy.nodes import Place
+from bot.policy.nodes import PolicyNode
 from bot.policy.rules import cancelled, same_subject
 from bot.policy.values import is_loopback
 
 
-def rule_findings(tenant: TenantPolicy, members: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+def rule_findings(tenant: TenantPolicy, members: Mapping[str, Collection[str]]) -> Iterator[PolicyFinding]:
     """At most one finding for each rule: the gravest."""
     for rule in tenant.reviewers:
         at = f"tenants.{tenant.name}.reviewers[{rule.index}]"
@@ -44,7 +44,7 @@ def rule_findings(tenant: TenantPolicy, members: Mapping[str, Collection[str]]) 
             yield found
 
 
-def _contradiction(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> Finding | None:
+def _contradiction(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> PolicyFinding | None:
     if satisfiable(rule.when):
         return None
     shown = " and ".join(map(str, rule.when))
@@ -53,13 +53,13 @@ def _contradiction(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> Finding
 
 def _nobody(
     tenant: TenantPolicy, rule: ReviewerRule, at: str, *, members: Mapping[str, Collection[str]]
-) -> Finding | None:
+) -> PolicyFinding | None:
     if rule.group is None or rule.group not in members or members[rule.group]:
         return None
     return warning(tenant.name, at, f"group {rule.group} has no members", "Fill the group, or name a user")
 
 
-def _cancellation(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> Finding | None:
+def _cancellation(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> PolicyFinding | None:
     void = [(tool, power) for tool in rule.tools for power in rule.may if _void(tenant, rule, tool=tool, power=power)]
     if not void or rule.deny:
         return None
@@ -75,7 +75,7 @@ def _void(tenant: TenantPolicy, rule: ReviewerRule, *, tool: str, power: str) ->
     return cancelled(tenant, rule, tool=tool, decision=power)
 
 
-def _repetition(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> Finding | None:
+def _repetition(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> PolicyFinding | None:
     for other in same_subject(tenant, rule):
         if other is not rule and _says_all(other, rule) and (other.index < rule.index or not _says_all(rule, other)):
             fault = f"it adds nothing to reviewers[{other.index}]"
@@ -92,7 +92,7 @@ def _says_all(wide: ReviewerRule, narrow: ReviewerRule) -> bool:
     )
 
 
-def _idle_denial(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> Finding | None:
+def _idle_denial(tenant: TenantPolicy, rule: ReviewerRule, at: str) -> PolicyFinding | None:
     if rule.may or any(_bites(rule, other) for other in tenant.reviewers):
         return None
     return note(tenant.name, at, "it denies what no rule allows anybody", "Remove it, unless it stands for later")
@@ -107,7 +107,7 @@ Members = Mapping[str, Collection[str]]
 LAST_MINUTE_MS = 60 * SECOND
 
 
-def tool_findings(tenant: TenantPolicy, members: Members) -> Iterator[Finding]:
+def tool_findings(tenant: TenantPolicy, members: Members) -> Iterator[PolicyFinding]:
     """Findings for each tool or pattern that the policy names anywhere."""
     for tool in _named(tenant):
         settings = tool_settings(tenant, tool)
@@ -143,7 +143,7 @@ def _subjects(tenant: TenantPolicy, tool: str, decision: str) -> set[tuple[str |
     }
 
 
-def _judgements(tenant: TenantPolicy, tool: str, at: str, *, open_to_some: tuple[str, ...]) -> Iterator[Finding]:
+def _judgements(tenant: TenantPolicy, tool: str, at: str, *, open_to_some: tuple[str, ...]) -> Iterator[PolicyFinding]:
     settings = tool_settings(tenant, tool)
     tests: tuple[Callable[[EffectiveSettings, tuple[str, ...]], tuple[str, str] | None], ...] = (
         _only_reject,
@@ -195,7 +195,7 @@ def _held(settings: EffectiveSettings, _possible: tuple[str, ...]) -> tuple[str,
     return "on_expiry is reject, and its calls cannot be rejected: they will be held", "Say on_expiry: hold"
 
 
-def _quorum(tenant: TenantPolicy, tool: str, at: str, *, members: Members) -> Iterator[Finding]:
+def _quorum(tenant: TenantPolicy, tool: str, at: str, *, members: Members) -> Iterator[PolicyFinding]:
     settings = tool_settings(tenant, tool)
     approvers, editors = (_people(_subjects(tenant, tool, each), members) for each in ("approve", "edit"))
     if approvers is None or not (approvers or editors) or "approve" not in (settings.decisions or DECISIONS):
@@ -229,7 +229,7 @@ def _people(subjects: set[tuple[str | None, str | None]], members: Members) -> s
     return people
 
 
-def blame_conflicts(policy: Policy, root: Place) -> None:
+def blame_conflicts(policy: Policy, root: PolicyNode) -> None:
     """Note every conflict at the later of its two places. Only for a file that is otherwise without fault."""
     places = root.entries()["tenants"].entries()
     for one, other in combinations(policy.tenants.values(), 2):
@@ -241,7 +241,7 @@ def blame_conflicts(policy: Policy, root: Place) -> None:
             _blame_ties(tenant, entries["tools"].entries())
 
 
-def _blame_shared_threads(one: TenantPolicy, other: TenantPolicy, place: Place) -> None:
+def _blame_shared_threads(one: TenantPolicy, other: TenantPolicy, place: PolicyNode) -> None:
     if server(one.agent.url) != server(other.agent.url):
         return
     items = list(place.entries()["agent"].entries()["users"].items())
@@ -263,7 +263,7 @@ def server(url: str) -> tuple[str, int | None, str]:
     return host, parts.port, parts.path
 
 
-def _blame_shared_channel(one: TenantPolicy, other: TenantPolicy, place: Place) -> None:
+def _blame_shared_channel(one: TenantPolicy, other: TenantPolicy, place: PolicyNode) -> None:
     if not _workspaces(one) & _workspaces(other):
         return
     taken = dict(_channels(one))
@@ -291,7 +291,7 @@ def _channels(tenant: TenantPolicy) -> Iterator[tuple[str, str]]:
             yield settings.channel, pattern
 
 
-def _blame_ties(tenant: TenantPolicy, places: dict[str, Place]) -> None:
+def _blame_ties(tenant: TenantPolicy, places: dict[str, PolicyNode]) -> None:
     for one, other in combinations(tenant.tools, 2):
         if specificity(one) != specificity(other) or not overlap(one, other):
             continue
@@ -306,7 +306,7 @@ def _blame_ties(tenant: TenantPolicy, places: dict[str, Place]) -> None:
 TESTED_SETTLE_MS = 2 * SECOND
 
 
-def check(policy: Policy, members: Members | None = None) -> list[Finding]:
+def check(policy: Policy, members: Members | None = None) -> list[PolicyFinding]:
     """All findings, tenant by tenant in the order of the file.
 
     `members` maps group ids to the user ids in them, as far as they are known.
@@ -337,7 +337,7 @@ def _distinct(ids: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
 
 
-def _file_findings(policy: Policy) -> Iterator[Finding]:
+def _file_findings(policy: Policy) -> Iterator[PolicyFinding]:
     if not policy.tenants:
         yield warning("", "tenants", "there is no tenant, so nothing is watched", "Add one under tenants")
     if not policy.operators:
@@ -353,7 +353,7 @@ def _file_findings(policy: Policy) -> Iterator[Finding]:
             yield warning(other.name, f"{at}.agent.api_key_env", fault, "Give each agent server a key of its own")
 
 
-def _tenant_findings(tenant: TenantPolicy) -> Iterator[Finding]:
+def _tenant_findings(tenant: TenantPolicy) -> Iterator[PolicyFinding]:
     at = f"tenants.{tenant.name}"
     yield from _arrival_findings(tenant, at)
     yield from _fence_findings(tenant, at)
@@ -369,7 +369,7 @@ def _tenant_findings(tenant: TenantPolicy) -> Iterator[Finding]:
     yield from _visitor_findings(tenant, at)
 
 
-def _arrival_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+def _arrival_findings(tenant: TenantPolicy, at: str) -> Iterator[PolicyFinding]:
     patterns = [user for user in tenant.agent.users if "*" in user]
     if patterns and not tenant.intake_token_env:
         fault = f"threads of {', '.join(patterns)} never arrive: patterns only admit hints, and no token admits any"
@@ -379,21 +379,21 @@ def _arrival_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
         yield note(tenant.name, f"{at}.agent.users", fault, "Write out the identities that matter")
 
 
-def _shown_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+def _shown_findings(tenant: TenantPolicy, at: str) -> Iterator[PolicyFinding]:
     for name in tenant.agent.show_context:
         if may_name_secret(name):
             fault = f"{name} reads like the name of a secret, so cards may say only that it is hidden"
             yield warning(tenant.name, f"{at}.agent.show_context", fault, "Show what says for whom a tool acts")
 
 
-def _fence_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+def _fence_findings(tenant: TenantPolicy, at: str) -> Iterator[PolicyFinding]:
     asked = {tenant.resend, *(settings.resend for settings in tenant.tools.values())}
     if "fence" in asked and (tenant.agent.kind, tenant.agent.resume) == ("langgraph", "commands"):
         fault = "a fence cannot stand on this route, so what may have been sent is never sent again"
         yield note(tenant.name, f"{at}.agent.resume", fault, "Use resume: runs")
 
 
-def _visitor_findings(tenant: TenantPolicy, at: str) -> Iterator[Finding]:
+def _visitor_findings(tenant: TenantPolicy, at: str) -> Iterator[PolicyFinding]:
     if any(rule.group for rule in tenant.reviewers):
         return  # anybody may be in the group
     named = {rule.user for rule in tenant.reviewers if rule.may}

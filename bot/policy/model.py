@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.policy.conditions import Condition
 
 K = TypeVar("K")
@@ -216,7 +216,7 @@ class Requester:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PolicyCall:
     """One proposed call. `final_args` is what would run, the proposed arguments where nobody edits.
 
     `allowed` is what its interrupt permits. `opened_at` None: its review is not open yet.
@@ -253,7 +253,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RightsVerdict:
     """The answer, its reason, and the rule that is its evidence.
 
     `rule` is the granting rule when allowed; when refused, the deny or requester rule that refuses, else None.
@@ -270,7 +270,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PolicyFinding:
     """`path` can be turned into line and column by `policyfile.locate`; `tenant` is "" for the file itself."""
 
     level: str  # warning | note
@@ -283,14 +283,14 @@ class Finding:
         return f"{self.level}: {self.path}: {self.text}. {self.mend}."
 
 
-def warning(tenant: str, path: str, text: str, mend: str) -> Finding:
+def warning(tenant: str, path: str, text: str, mend: str) -> PolicyFinding:
     """The policy will not do what it seems to."""
-    return Finding("warning", tenant, path, text, mend)
+    return PolicyFinding("warning", tenant, path, text, mend)
 
 
-def note(tenant: str, path: str, text: str, mend: str) -> Finding:
+def note(tenant: str, path: str, text: str, mend: str) -> PolicyFinding:
     """Worth knowing, and possibly meant."""
-    return Finding("note", tenant, path, text, mend)
+    return PolicyFinding("note", tenant, path, text, mend)
 
 
 NOWHERE = "elsewhere"  # the workspace of an outsider whose own is not told
@@ -301,9 +301,9 @@ def touches(tenant: TenantPolicy, place: str | None) -> bool:
     return bool(place) and place in (tenant.slack_team, tenant.slack_enterprise)
 
 
-def person_key(tenant: TenantPolicy, person: Person) -> Who:
+def person_key(tenant: TenantPolicy, person: Person) -> PersonId:
     """The one key of a person inside a tenant: quorums, authors, drafts and private views go by it."""
     if person.outsider is not True:
-        return Who(tenant.slack_team, person.user)
+        return PersonId(tenant.slack_team, person.user)
     home = person.home_team
-    return Who(NOWHERE if home is None or touches(tenant, home) else home, person.user)
+    return PersonId(NOWHERE if home is None or touches(tenant, home) else home, person.user)

@@ -45,7 +45,7 @@ class PolicyError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-class Spot(NamedTuple):
+class Position(NamedTuple):
     """A position in the text, as YAML counts it: from 0."""
 
     line: int
@@ -53,13 +53,13 @@ class Spot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PolicyNode:
     """A node, the path that leads to it, and the list that its faults go to. `key` is where its key stands."""
 
     node: yaml.Node
     path: str
     faults: list[PolicyProblem]
-    key: Spot
+    key: Position
 
     def blame(self, fault: str, mend: str) -> None:
         """Note a fault of the value."""
@@ -91,20 +91,20 @@ class Place:
         """The source text of a scalar of any kind, None for a list or a mapping."""
         return self.node.value if isinstance(self.node, yaml.ScalarNode) else None
 
-    def items(self) -> Iterator[Place]:
+    def items(self) -> Iterator[PolicyNode]:
         """The members of a list; anything else is a fault."""
         if not isinstance(self.node, yaml.SequenceNode):
             self.blame(f"this is {_a(self.kind)}, and a list is needed", "Write a list: [one, two]")
             return
         for index, node in enumerate(self.node.value):
-            yield Place(node, f"{self.path}[{index}]", self.faults, _spot(node))
+            yield PolicyNode(node, f"{self.path}[{index}]", self.faults, _spot(node))
 
-    def entries(self) -> dict[str, Place]:
+    def entries(self) -> dict[str, PolicyNode]:
         """The members of a mapping by key, whatever the keys are; no mapping and a key given twice are faults."""
         if not isinstance(self.node, yaml.MappingNode):
             self.blame(f"this is {_a(self.kind)}, and named values are needed", "Write key: value pairs")
             return {}
-        found: dict[str, Place] = {}
+        found: dict[str, PolicyNode] = {}
         for key, value in self.node.value:
             place = self._entry(key, value)
             if place is None:
@@ -114,15 +114,15 @@ class Place:
             found.setdefault(key.value, place)
         return found
 
-    def _entry(self, key: yaml.Node, value: yaml.Node) -> Place | None:
+    def _entry(self, key: yaml.Node, value: yaml.Node) -> PolicyNode | None:
         name = key.value if isinstance(key, yaml.ScalarNode) else "?"
-        place = Place(value, f"{self.path}.{name}" if self.path else name, self.faults, _spot(key))
+        place = PolicyNode(value, f"{self.path}.{name}" if self.path else name, self.faults, _spot(key))
         if isinstance(key, yaml.ScalarNode) and key.tag == TAG + "str":
             return place
         place.blame_key(f"this key is {_a(key.tag.removeprefix(TAG))}, and a text is needed", "Put the key in quotes")
         return None
 
-    def fields(self, known: Collection[str], required: Collection[str] = ()) -> Mapping[str, Place]:
+    def fields(self, known: Collection[str], required: Collection[str] = ()) -> Mapping[str, PolicyNode]:
         """The members of a mapping whose keys are known; any other key, and a missing required one, is a fault."""
         found = self.entries()
         for name in [name for name in found if name not in known]:
@@ -145,11 +145,11 @@ def _a(kind: str) -> str:
     return {**names, **more}.get(kind, f"of the kind {kind!r}")
 
 
-def _spot(node: yaml.Node) -> Spot:
-    return Spot(node.start_mark.line, node.start_mark.column)
+def _spot(node: yaml.Node) -> Position:
+    return Position(node.start_mark.line, node.start_mark.column)
 
 
-def compose(text: str) -> Place:
+def compose(text: str) -> PolicyNode:
     """The root of the file. Raises `PolicyError` for anything that is not one plain YAML document."""
     if len(text) > MAX_CHARACTERS:
         raise _at(0, 0, "the file is longer than a policy can be", f"Keep it under {MAX_CHARACTERS:,} characters")
@@ -166,7 +166,7 @@ def compose(text: str) -> Place:
         raise _at(line, column, "a character here may not stand in YAML", "Remove it or write it as an escape") from exc
     if node is None:
         raise _at(0, 0, "the file is empty", "Write version: 1, and your tenants")
-    return Place(node, "", [], _spot(node))
+    return PolicyNode(node, "", [], _spot(node))
 
 
 def _scan(text: str) -> None:

@@ -30,7 +30,7 @@ from bot.policy.model import (
     TenantPolicy,
     ToolSettings,
 )
-from bot.policy.nodes import Place
+from bot.policy.nodes import PolicyNode
 
 POLICY_KEYS = ("version", "operators", "tenants")
 SLACK_KEYS = ("team", "channel", "enterprise")
@@ -57,10 +57,10 @@ RESEND = ("settle", "fence", "never")
 ON_EXPIRY = ("reject", "hold")
 SHOWN_MOST = 5
 
-Fields = Mapping[str, Place]
+Fields = Mapping[str, PolicyNode]
 
 
-def read_policy(root: Place) -> Policy:
+def read_policy(root: PolicyNode) -> Policy:
     """The whole file; faults are in `root.faults`."""
     found = root.fields(POLICY_KEYS, required=("version", "tenants"))
     version = values.whole(found.get("version"), most=1)
@@ -75,7 +75,7 @@ def read_policy(root: Place) -> Policy:
     )
 
 
-def read_tenant(name: str, place: Place) -> TenantPolicy:
+def read_tenant(name: str, place: PolicyNode) -> TenantPolicy:
     """One tenant with all defaults filled in."""
     found = place.fields(TENANT_KEYS, required=("slack", "agent"))
     reviewers = found["reviewers"].items() if "reviewers" in found else ()
@@ -94,7 +94,7 @@ def read_tenant(name: str, place: Place) -> TenantPolicy:
     )
 
 
-def _slack(place: Place | None) -> dict[str, Any]:
+def _slack(place: PolicyNode | None) -> dict[str, Any]:
     found = place.fields(SLACK_KEYS, required=("team", "channel")) if place else {}
     return {
         "slack_team": values.word(found.get("team"), values.TEAM),
@@ -103,7 +103,7 @@ def _slack(place: Place | None) -> dict[str, Any]:
     }
 
 
-def _agent(place: Place | None) -> AgentTarget:
+def _agent(place: PolicyNode | None) -> AgentTarget:
     required = ("url", "kind", "users", "assistant")
     found: Fields = place.fields(AGENT_KEYS, required=required) if place else {}
     users = found.get("users")
@@ -119,7 +119,7 @@ def _agent(place: Place | None) -> AgentTarget:
     )
 
 
-def _few(place: Place | None) -> tuple[str, ...]:
+def _few(place: PolicyNode | None) -> tuple[str, ...]:
     """What stands on every card is kept short."""
     names = values.words(place, values.CONTEXT_NAME)
     if place is not None and len(names) > SHOWN_MOST:
@@ -138,13 +138,13 @@ def _timing(found: Fields) -> dict[str, Any]:
     }
 
 
-def _decide_within(place: Place | None) -> int | None:
+def _decide_within(place: PolicyNode | None) -> int | None:
     if place is not None and place.plain() == "never":
         return None
     return values.duration(place) or 24 * HOUR
 
 
-def _retain(place: Place | None) -> dict[str, Any]:
+def _retain(place: PolicyNode | None) -> dict[str, Any]:
     found = place.fields(("arguments", "audit")) if place else {}
     return {
         "retain_arguments_ms": values.duration(found.get("arguments")),
@@ -152,7 +152,7 @@ def _retain(place: Place | None) -> dict[str, Any]:
     }
 
 
-def _outsiders(place: Place | None) -> tuple[tuple[str, str], ...]:
+def _outsiders(place: PolicyNode | None) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for item in place.items() if place else ():
         listed = item.fields(("team", "user"), required=("team", "user"))
@@ -164,7 +164,7 @@ def _outsiders(place: Place | None) -> tuple[tuple[str, str], ...]:
     return tuple((team, user) for user, team in found.items())
 
 
-def _tools(found: Fields) -> dict[str, Place]:
+def _tools(found: Fields) -> dict[str, PolicyNode]:
     tools = found["tools"].entries() if "tools" in found else {}
     for key, place in tools.items():
         if not values.TOOL.pattern.fullmatch(key):
@@ -179,7 +179,7 @@ SETTING_KEYS = tuple(
 MOST_APPROVALS = 20
 
 
-def read_reviewer(index: int, place: Place) -> ReviewerRule:
+def read_reviewer(index: int, place: PolicyNode) -> ReviewerRule:
     """One line of `reviewers`."""
     found = place.fields(RULE_KEYS, required=("tools",))
     if ("group" in found) == ("user" in found):
@@ -197,11 +197,11 @@ def read_reviewer(index: int, place: Place) -> ReviewerRule:
     )
 
 
-def _powers(place: Place | None) -> tuple[str, ...]:
+def _powers(place: PolicyNode | None) -> tuple[str, ...]:
     return values.at_least_one(place, values.choices(place, POWERS))
 
 
-def _when(place: Place | None) -> tuple[Condition, ...]:
+def _when(place: PolicyNode | None) -> tuple[Condition, ...]:
     conditions: list[Condition] = []
     found = place.entries() if place else {}
     if place is not None and not found and isinstance(place.node, yaml.MappingNode) and not place.node.value:
@@ -213,7 +213,7 @@ def _when(place: Place | None) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _comparisons(path: tuple[str, ...], place: Place) -> list[Condition]:
+def _comparisons(path: tuple[str, ...], place: PolicyNode) -> list[Condition]:
     if not isinstance(place.node, yaml.MappingNode):
         operand = _operand(place)
         return [] if operand is None else [Condition(path, "eq", operand)]
@@ -227,7 +227,7 @@ def _comparisons(path: tuple[str, ...], place: Place) -> list[Condition]:
     return [Condition(path, name, operand) for name, operand, _ in read if operand is not None]
 
 
-def _operand(place: Place) -> Decimal | str | bool | None:
+def _operand(place: PolicyNode) -> Decimal | str | bool | None:
     text = place.plain()
     if text is not None and place.kind == "str":
         return text
@@ -239,7 +239,7 @@ def _operand(place: Place) -> Decimal | str | bool | None:
     return number
 
 
-def read_tool(place: Place) -> ToolSettings:
+def read_tool(place: PolicyNode) -> ToolSettings:
     """What one name or pattern sets."""
     found = place.fields(SETTING_KEYS)
     return ToolSettings(
@@ -260,15 +260,15 @@ def read_tool(place: Place) -> ToolSettings:
     )
 
 
-def _listed(place: Place | None, options: tuple[str, ...]) -> tuple[str, ...] | None:
+def _listed(place: PolicyNode | None, options: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if place is None else values.choices(place, options)
 
 
-def _tool_decide_within(place: Place | None) -> int | None:
+def _tool_decide_within(place: PolicyNode | None) -> int | None:
     return NEVER if place is not None and place.plain() == "never" else values.duration(place)
 
 
-def _mention(place: Place | None) -> tuple[str, ...] | None:
+def _mention(place: PolicyNode | None) -> tuple[str, ...] | None:
     if place is None:
         return None
     if place.plain() is not None:
@@ -276,7 +276,7 @@ def _mention(place: Place | None) -> tuple[str, ...] | None:
     return values.words(place, values.MENTIONED)
 
 
-def _schema(place: Place | None) -> str | None:
+def _schema(place: PolicyNode | None) -> str | None:
     if place is None:
         return None
     if not isinstance(place.node, yaml.MappingNode):
@@ -289,7 +289,7 @@ def _schema(place: Place | None) -> str | None:
     return text
 
 
-def _json(place: Place) -> Any:
+def _json(place: PolicyNode) -> Any:
     if isinstance(place.node, yaml.MappingNode):
         return {key: _json(item) for key, item in place.entries().items()}
     if isinstance(place.node, yaml.SequenceNode):
@@ -304,7 +304,7 @@ def _json(place: Place) -> Any:
     return text
 
 
-def _json_number(place: Place, text: str) -> int | float:
+def _json_number(place: PolicyNode, text: str) -> int | float:
     if from_text(text) is None:
         place.blame(f"{text!r} is not a JSON number", "Write it plainly in decimal digits")
         return 0

@@ -16,13 +16,13 @@ from bot.policy.matching import matches, specificity, tool_settings
 from bot.policy.model import (
     DECISIONS,
     REVEAL,
-    Call,
     Person,
     Policy,
+    PolicyCall,
     Requester,
     ReviewerRule,
+    RightsVerdict,
     TenantPolicy,
-    Verdict,
     Why,
     touches,
 )
@@ -33,7 +33,7 @@ SLACKBOT = "USLACKBOT"
 NEARNESS = (Why.NOT_A_REVIEWER, Why.DECISION_NOT_PERMITTED, Why.JOINED_TOO_LATE, Why.CONDITION_NOT_MET)
 
 
-class Asked(TypedDict):
+class RightsQuestion(TypedDict):
     """What `may` is asked about.
 
     Arguments are parsed trees; `final_args` left out means that nobody edits. `requester` is an id, None for unknown,
@@ -50,10 +50,10 @@ class Asked(TypedDict):
     opened_at: NotRequired[int | None]
 
 
-def may(tenant: TenantPolicy, **asked: Unpack[Asked]) -> Verdict:
+def may(tenant: TenantPolicy, **asked: Unpack[RightsQuestion]) -> RightsVerdict:
     """Judge one decision of one person; `reveal` is judged by the rules alone, whatever the call allows."""
     requester = asked["requester"]
-    call = Call(
+    call = PolicyCall(
         tool=asked["tool"],
         allowed=tuple(asked["allowed"]),
         proposed_args=asked["proposed_args"],
@@ -61,32 +61,36 @@ def may(tenant: TenantPolicy, **asked: Unpack[Asked]) -> Verdict:
         requester=requester if isinstance(requester, Requester) else Requester(requester, requester),
         opened_at=asked.get("opened_at"),
     )
-    return judge(tenant, call, person=asked["person"], decision=asked["decision"])
+    return judge_right(tenant, call, person=asked["person"], decision=asked["decision"])
 
 
-def judge(tenant: TenantPolicy, call: Call, *, person: Person, decision: str) -> Verdict:
+def judge_right(tenant: TenantPolicy, call: PolicyCall, *, person: Person, decision: str) -> RightsVerdict:
     """As `may`, for a call that is already put together."""
     plain = _unfit(tenant, person)
     if plain is None and decision != REVEAL and decision not in usable(call.allowed):
         plain = Why.DECISION_NOT_ALLOWED
     if plain is not None:
-        return Verdict(allowed=False, why=plain)
+        return RightsVerdict(allowed=False, why=plain)
     ruled = _by_rules(tenant, call, person=person, decision=decision)
     if ruled.allowed and decision != REVEAL:
         ruled = requester_refusal(tenant, call, ids=person.ids, decision=decision) or ruled
     if ruled.allowed and person.unconfirmed:
-        return Verdict(allowed=False, why=Why.GROUP_UNREADABLE if person.unreadable else Why.CANNOT_CONFIRM)
+        return RightsVerdict(allowed=False, why=Why.GROUP_UNREADABLE if person.unreadable else Why.CANNOT_CONFIRM)
     return ruled
 
 
-def may_operate(policy: Policy, tenant: TenantPolicy, person: Person) -> Verdict:
+def may_operate(policy: Policy, tenant: TenantPolicy, person: Person) -> RightsVerdict:
     """Whether this person may repair, settle, reopen and pause here; accounts unfit for deciding are unfit for this."""
     why = _unfit(tenant, person)
     if why is None and (person.outsider is True or person.ids.isdisjoint(policy.operators)):
         why = Why.NOT_AN_OPERATOR
     if why is None and person.unconfirmed:
         why = Why.CANNOT_CONFIRM
-    return Verdict(allowed=True, why=Why.ALLOWED, rule="operators") if why is None else Verdict(allowed=False, why=why)
+    return (
+        RightsVerdict(allowed=True, why=Why.ALLOWED, rule="operators")
+        if why is None
+        else RightsVerdict(allowed=False, why=why)
+    )
 
 
 def usable(allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -106,26 +110,26 @@ def _unfit(tenant: TenantPolicy, person: Person) -> Why | None:
     return next((why for holds, why in facts if holds), None)
 
 
-def _by_rules(tenant: TenantPolicy, call: Call, *, person: Person, decision: str) -> Verdict:
+def _by_rules(tenant: TenantPolicy, call: PolicyCall, *, person: Person, decision: str) -> RightsVerdict:
     for rule in tenant.reviewers:
         if decision in rule.deny and covering(rule, call.tool) and _denied_to(rule, person) and refuses(rule, call):
-            return Verdict(allowed=False, why=Why.DENIED, rule=evidence(rule, "denies", decision, tool=call.tool))
+            return RightsVerdict(allowed=False, why=Why.DENIED, rule=evidence(rule, "denies", decision, tool=call.tool))
     nearest = Why.NOT_A_REVIEWER
     for rule in _allows(tenant, call, person):
         why = _standing(tenant, rule, call, person=person) if decision in rule.may else Why.DECISION_NOT_PERMITTED
         if why is Why.ALLOWED:
-            return Verdict(allowed=True, why=why, rule=evidence(rule, "allows", decision, tool=call.tool))
+            return RightsVerdict(allowed=True, why=why, rule=evidence(rule, "allows", decision, tool=call.tool))
         nearest = max(nearest, why, key=NEARNESS.index)
-    return Verdict(allowed=False, why=nearest)
+    return RightsVerdict(allowed=False, why=nearest)
 
 
-def _allows(tenant: TenantPolicy, call: Call, person: Person) -> Iterator[ReviewerRule]:
+def _allows(tenant: TenantPolicy, call: PolicyCall, person: Person) -> Iterator[ReviewerRule]:
     for rule in tenant.reviewers:
         if rule.may and covering(rule, call.tool) and _allowed_to(tenant, rule, person):
             yield rule
 
 
-def _standing(tenant: TenantPolicy, rule: ReviewerRule, call: Call, *, person: Person) -> Why:
+def _standing(tenant: TenantPolicy, rule: ReviewerRule, call: PolicyCall, *, person: Person) -> Why:
     late = rule.group is not None and call.opened_at is not None and person.groups.get(rule.group, 0) > call.opened_at
     if late and tool_settings(tenant, call.tool).risk == "high":
         return Why.JOINED_TOO_LATE
@@ -152,17 +156,19 @@ def covering(rule: ReviewerRule, tool: str) -> str | None:
     return max((pattern for pattern in rule.tools if matches(pattern, tool)), key=specificity, default=None)
 
 
-def grants(rule: ReviewerRule, call: Call) -> bool:
+def grants(rule: ReviewerRule, call: PolicyCall) -> bool:
     """Whether an allow's conditions hold on both sets of arguments."""
     return all(all_hold(rule.when, args) is True for args in (call.proposed_args, call.final_args))
 
 
-def refuses(rule: ReviewerRule, call: Call) -> bool:
+def refuses(rule: ReviewerRule, call: PolicyCall) -> bool:
     """Whether a deny's conditions hold, or cannot be judged, on either set of arguments."""
     return any(all_hold(rule.when, args) is not False for args in (call.proposed_args, call.final_args))
 
 
-def requester_refusal(tenant: TenantPolicy, call: Call, *, ids: frozenset[str], decision: str) -> Verdict | None:
+def requester_refusal(
+    tenant: TenantPolicy, call: PolicyCall, *, ids: frozenset[str], decision: str
+) -> RightsVerdict | None:
     """What the requester rule has against it, or None.
 
     Where a tool sets the rule, an unknown or changed requester leaves only reject open, to anybody: whoever presses
@@ -172,9 +178,9 @@ def requester_refusal(tenant: TenantPolicy, call: Call, *, ids: frozenset[str], 
     limit = default_requester_may(call.allowed) if explicit is None else explicit
     rule = f"requester_may: [{', '.join(limit)}]"
     if explicit is not None and not call.requester.certain:
-        return None if decision == "reject" else Verdict(allowed=False, why=Why.REQUESTER_UNKNOWN, rule=rule)
+        return None if decision == "reject" else RightsVerdict(allowed=False, why=Why.REQUESTER_UNKNOWN, rule=rule)
     if ids & call.requester.names and decision not in limit:
-        return Verdict(allowed=False, why=Why.OWN_REQUEST, rule=rule)
+        return RightsVerdict(allowed=False, why=Why.OWN_REQUEST, rule=rule)
     return None
 
 
@@ -226,7 +232,7 @@ def offered_to_channel(tenant: TenantPolicy, tool: str, allowed: tuple[D, ...]) 
     )
 
 
-def offered_on_call(tenant: TenantPolicy, call: Call) -> tuple[str, ...]:
+def offered_on_call(tenant: TenantPolicy, call: PolicyCall) -> tuple[str, ...]:
     """As `offered_to_channel`, without what this call's arguments or its unknown requester close to everybody.
 
     Only the proposed arguments are judged for an edit: what it will change is not known yet.
@@ -235,7 +241,7 @@ def offered_on_call(tenant: TenantPolicy, call: Call) -> tuple[str, ...]:
     return tuple(decision for decision in offered if _somebody_could(tenant, call, decision))
 
 
-def _somebody_could(tenant: TenantPolicy, call: Call, decision: str) -> bool:
+def _somebody_could(tenant: TenantPolicy, call: PolicyCall, decision: str) -> bool:
     # "" is nobody's id: only what the requester rule closes to everybody comes back.
     if requester_refusal(tenant, call, ids=frozenset(), decision=decision):
         return False
@@ -245,7 +251,7 @@ def _somebody_could(tenant: TenantPolicy, call: Call, decision: str) -> bool:
     )
 
 
-def _refused_its_subject(tenant: TenantPolicy, rule: ReviewerRule, call: Call, *, decision: str) -> bool:
+def _refused_its_subject(tenant: TenantPolicy, rule: ReviewerRule, call: PolicyCall, *, decision: str) -> bool:
     return any(
         decision in other.deny and covering(other, call.tool) and refuses(other, call)
         for other in same_subject(tenant, rule)

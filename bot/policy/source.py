@@ -12,7 +12,7 @@ import yaml
 
 from bot.policy.lint import blame_conflicts
 from bot.policy.model import Policy
-from bot.policy.nodes import Place, PolicyError, compose
+from bot.policy.nodes import PolicyError, PolicyNode, compose
 from bot.policy.reading import read_policy
 
 
@@ -36,7 +36,7 @@ def locate(text: str, path: str) -> tuple[int, int]:
     return place.key.line + 1, place.key.column + 1
 
 
-def _members(place: Place) -> Iterable[Place]:
+def _members(place: PolicyNode) -> Iterable[PolicyNode]:
     if isinstance(place.node, yaml.MappingNode):
         return place.entries().values()
     return place.items() if isinstance(place.node, yaml.SequenceNode) else ()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-from bot.policy.nodes import Place
+from bot.policy.nodes import PolicyNode
 
 T = TypeVar("T")
 
@@ -71,12 +71,12 @@ REQUESTER = Form(
 )
 
 
-def word(place: Place | None, form: Form, default: str = "") -> str:
+def word(place: PolicyNode | None, form: Form, default: str = "") -> str:
     """A text of this form."""
     return optional_word(place, form) or default
 
 
-def optional_word(place: Place | None, form: Form) -> str | None:
+def optional_word(place: PolicyNode | None, form: Form) -> str | None:
     """A text of this form, None where it is not given."""
     if place is None:
         return None
@@ -86,7 +86,7 @@ def optional_word(place: Place | None, form: Form) -> str | None:
     return text
 
 
-def choice(place: Place | None, options: Collection[str]) -> str | None:
+def choice(place: PolicyNode | None, options: Collection[str]) -> str | None:
     """One of a few words, None where it is not given."""
     if place is None:
         return None
@@ -96,7 +96,7 @@ def choice(place: Place | None, options: Collection[str]) -> str | None:
     return text
 
 
-def several(place: Place | None, read: Callable[[Place], T | None]) -> tuple[T, ...]:
+def several(place: PolicyNode | None, read: Callable[[PolicyNode], T | None]) -> tuple[T, ...]:
     """A list without repetitions; empty where it is not given."""
     found: dict[T, None] = {}
     for item in place.items() if place else ():
@@ -109,29 +109,29 @@ def several(place: Place | None, read: Callable[[Place], T | None]) -> tuple[T, 
     return tuple(found)
 
 
-def words(place: Place | None, form: Form) -> tuple[str, ...]:
+def words(place: PolicyNode | None, form: Form) -> tuple[str, ...]:
     """A list of texts of this form."""
     return several(place, lambda item: optional_word(item, form))
 
 
-def choices(place: Place | None, options: Collection[str]) -> tuple[str, ...]:
+def choices(place: PolicyNode | None, options: Collection[str]) -> tuple[str, ...]:
     """A list out of a few words."""
     return several(place, lambda item: choice(item, options))
 
 
-def at_least_one(place: Place | None, found: tuple[T, ...]) -> tuple[T, ...]:
+def at_least_one(place: PolicyNode | None, found: tuple[T, ...]) -> tuple[T, ...]:
     """The same list; an empty one is a fault, unless its members were already."""
     if place is not None and not found and not list(_silent(place)):
         place.blame("the list is empty", "Name at least one")
     return found
 
 
-def _silent(place: Place) -> list[object]:
+def _silent(place: PolicyNode) -> list[object]:
     held = place.node.value
     return held if isinstance(held, list) else [held]
 
 
-def duration(place: Place | None) -> int | None:
+def duration(place: PolicyNode | None) -> int | None:
     """Milliseconds of a duration such as 5s, 24h, 90d or 7y (365 days each), None where it is not given."""
     if place is None:
         return None
@@ -143,7 +143,7 @@ def duration(place: Place | None) -> int | None:
     return int(fits[1]) * UNITS[fits[2]]
 
 
-def whole(place: Place | None, *, most: int) -> int | None:
+def whole(place: PolicyNode | None, *, most: int) -> int | None:
     """A whole number from 1 on, None where it is not given."""
     if place is None:
         return None
@@ -155,7 +155,7 @@ def whole(place: Place | None, *, most: int) -> int | None:
     return None
 
 
-def url(place: Place | None) -> str:
+def url(place: PolicyNode | None) -> str:
     """An agent server's address, normalised: lower-case host, no default port, no slash at the end."""
     text = place.text() if place else None
     if place is None or text is None:

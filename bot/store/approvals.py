@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, insert, select, text, update
 
-from bot.core.model import Decision, DecisionType, Who
+from bot.core.model import Decision, DecisionType, PersonId
 from bot.store.audit import events
 from bot.store.engine import Tx
 from bot.store.tables import ACTIVE_DECISION, approvals
@@ -49,7 +49,7 @@ def _approval(row: Any) -> Decision:
         id=row.id,
         position=row.position,
         type=DecisionType(row.type),
-        by=Who(row.team, row.user_id),
+        by=PersonId(row.team, row.user_id),
         at=row.at,
         showing_id=row.showing_id,
         digest=row.digest,

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, false, insert, or_, select, text, update
 
 from bot.core.digest import salted
-from bot.core.model import Action, Decision, Review, ReviewState, Who
+from bot.core.model import Action, Decision, PersonId, Review, ReviewState
 from bot.store.approvals import (
     approval_event,
     insert_approvals,
@@ -28,7 +28,7 @@ from bot.store.engine import Tx
 from bot.store.reviews import load_review, make_move
 from bot.store.rows import DECISION, decision_of, decision_row
 from bot.store.tables import ACTIVE_DECISION, actions, decisions, deliveries, reviews, showings
-from bot.store.transitions import Move, revise, standing_of
+from bot.store.transitions import Move, ref_of, revise
 
 # Made once: to build a statement costs as much as to send it.
 _INSERT = insert(decisions)
@@ -36,7 +36,7 @@ _ANSWER = select(deliveries.c.answer).where(deliveries.c.key == bindparam("key")
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastDecision:
     """One decision of a review's history; `voided_at` is None while it counts."""
 
     decision: Decision
@@ -82,7 +82,7 @@ async def record_approvals(
     return following.evolve(actions=tuple(_approved(action, made, voided) for action in following.actions))
 
 
-async def withdraw_approval(tx: Tx, review: Review, position: int, by: Who, *, why: str) -> Review | None:
+async def withdraw_approval(tx: Tx, review: Review, position: int, by: PersonId, *, why: str) -> Review | None:
     """Let one person's approval of an undecided call count no more; everybody else's stands.
 
     None: the review changed since it was loaded, or this person has approved nothing there.
@@ -125,7 +125,7 @@ async def _advance(tx: Tx, review: Review, evidence: Sequence[audit.Event]) -> R
 
 
 async def _revised(tx: Tx, review: Review, events: Sequence[audit.Event]) -> Review | None:
-    at = await revise(tx, standing_of(review), events)
+    at = await revise(tx, ref_of(review), events)
     return None if at is None else review.evolve(version=at.version)
 
 
@@ -207,11 +207,11 @@ def _voided(review: Review, made: Decision, *, why: str, actor: str) -> audit.Ev
     return audit.Event(review.tenant, "decision.voided", review.id, made.position, actor, content)
 
 
-async def history(tx: Tx, review_id: str) -> list[Past]:
+async def history(tx: Tx, review_id: str) -> list[PastDecision]:
     """Every decision that was ever made on a review, in order, voided ones too."""
     columns = select(*(decisions.c[name] for name in (*DECISION, "voided_at", "voided_by", "void_why")))
     ordered = columns.where(decisions.c.review_id == review_id).order_by(decisions.c.at, decisions.c.position)
-    return [Past(decision_of(row[:-3]), *row[-3:]) for row in await tx.conn.execute(ordered)]
+    return [PastDecision(decision_of(row[:-3]), *row[-3:]) for row in await tx.conn.execute(ordered)]
 
 
 async def earlier_answer(tx: Tx, key: str) -> str | None:
@@ -230,7 +230,7 @@ async def purge_answers(tx: Tx, *, older_than_ms: int = 86_400_000) -> int:
     return (await tx.conn.execute(delete(deliveries).where(deliveries.c.at < tx.now - older_than_ms))).rowcount
 
 
-async def decided_lately(tx: Tx, who: Mapping[str, Who | None], *, limit: int) -> list[tuple[Review, int]]:
+async def decided_lately(tx: Tx, who: Mapping[str, PersonId | None], *, limit: int) -> list[tuple[Review, int]]:
     """The newest decisions of a person that count, each as its review and position, newest first.
 
     `who` is the person's key in each tenant.

@@ -31,7 +31,7 @@ from bot.store.tables import (
     tenants,
 )
 from bot.store.tenants import is_paused
-from bot.store.transitions import Move, Standing, shift, standing
+from bot.store.transitions import Move, ReviewRef, lock_ref, shift
 
 
 async def note_fence(tx: Tx, armed: Claim, *, assistant_id: str) -> None:
@@ -59,19 +59,19 @@ async def _note(tx: Tx, claim: Claim, **what: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class AttemptTally:
     """How the attempts of a dispatch ended: `refused` by the server, and of which nobody can say why they got lost."""
 
     refused: int
     lost: int
 
 
-async def tally(tx: Tx, claim: Claim) -> Tally:
+async def tally(tx: Tx, claim: Claim) -> AttemptTally:
     """Count the attempts, the last one too."""
     here = attempts.c.dispatch_id == claim.dispatch_id
     found = [(row.dead, row.refused) for row in await tx.conn.execute(select(attempts).where(here))]
     known = sum(dead or refused for dead, refused in found)
-    return Tally(sum(refused for _, refused in found), claim.attempt - known)
+    return AttemptTally(sum(refused for _, refused in found), claim.attempt - known)
 
 
 async def fence_of(tx: Tx, claim: Claim) -> str | None:
@@ -189,7 +189,7 @@ async def _claim(tx: Tx, row: Row[Any], *, owner: str, lease_ms: int) -> Claim |
     taken = (await tx.conn.execute(select(dispatches).where(dispatches.c.review_id == row.id))).one()
     claim = claim_of(taken)
     content = {"dispatch": claim.dispatch_id, "token": claim.token, "attempt": claim.attempt, "owner": owner}
-    at = Standing(row.id, row.tenant, ReviewState(row.state), row.version)
+    at = ReviewRef(row.id, row.tenant, ReviewState(row.state), row.version)
     await shift(tx, at, Move(ReviewState.CLAIMED, content=content))
     return claim
 
@@ -246,7 +246,7 @@ FIRST_LOOK_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class LookbackDue:
     """A dispatch to look back at: closed when (ms), and the alarm that was raised for it already, if any."""
 
     claim: Claim
@@ -265,7 +265,7 @@ async def any_due(tx: Tx) -> bool:
     return first is not None and first <= tx.now
 
 
-async def take_due(tx: Tx, *, lease_ms: int, limit: int) -> list[Due]:
+async def take_due(tx: Tx, *, lease_ms: int, limit: int) -> list[LookbackDue]:
     """What is due, put off by `lease_ms` so that one worker looks."""
     here = select(lookbacks.c.dispatch_id).where(lookbacks.c.look_at <= tx.now).order_by(lookbacks.c.look_at)
     ids = list(await tx.conn.scalars(here.limit(limit).with_for_update(skip_locked=True)))
@@ -273,7 +273,7 @@ async def take_due(tx: Tx, *, lease_ms: int, limit: int) -> list[Due]:
         return []
     await tx.conn.execute(update(lookbacks).where(lookbacks.c.dispatch_id.in_(ids)).values(look_at=tx.now + lease_ms))
     found = await tx.conn.execute(select(dispatches).where(dispatches.c.id.in_(ids)).order_by(dispatches.c.id))
-    return [Due(claim_of(row), row.closed_at or tx.now, row.alarm) for row in found]
+    return [LookbackDue(claim_of(row), row.closed_at or tx.now, row.alarm) for row in found]
 
 
 async def put_off(tx: Tx, again: Mapping[str, int], done: Collection[str]) -> None:
@@ -319,7 +319,7 @@ async def arm(tx: Tx, claim: Claim, *, body_hash: str) -> Claim | None:
 
     A pause that came since the claim counts: this is the last place where it can.
     """
-    at = await standing(tx, claim.review_id)
+    at = await lock_ref(tx, claim.review_id)
     if at is None or at.state is not ReviewState.CLAIMED or await is_paused(tx, claim.tenant):
         return None
     armed = {"attempt": dispatches.c.attempt + 1, "armed_at": tx.now, "alive_at": None, "sent_body_hash": body_hash}
@@ -333,7 +333,7 @@ async def arm(tx: Tx, claim: Claim, *, body_hash: str) -> Claim | None:
 
 async def accept(tx: Tx, claim: Claim, *, run_id: str | None) -> Claim | None:
     """Note that the server took the run; from here nothing is sent again."""
-    at = await standing(tx, claim.review_id)
+    at = await lock_ref(tx, claim.review_id)
     row = await _change(tx, claim, "armed", state="accepted", accepted_at=tx.now, run_id=run_id)
     if row is None or at is None:
         return None
@@ -352,7 +352,7 @@ async def set_alive(tx: Tx, claim: Claim) -> Claim | None:
 
 async def not_taken(tx: Tx, claim: Claim, *, why: str, retry_at: int) -> bool:
     """The attempt is proven never to have reached the server: the review waits to be claimed again."""
-    at = await standing(tx, claim.review_id)
+    at = await lock_ref(tx, claim.review_id)
     row = await _free(tx, claim, "armed", state="idle", why=why, alive_at=None, next_try_at=retry_at)
     if row is None or at is None:
         return False
@@ -374,7 +374,7 @@ async def release(  # noqa: PLR0913 - how it goes on, each part named by the cal
 
     `outcomes`: what became of the calls by somebody else's answer.
     """
-    at = await standing(tx, claim.review_id)
+    at = await lock_ref(tx, claim.review_id)
     again = to in _OPEN_AGAIN
     changes: dict[str, Any] = {"state": "idle" if again else "closed", "why": why}
     if to is ReviewState.OPEN:
@@ -398,7 +398,7 @@ async def close(
     outcomes: Mapping[int, tuple[Outcome, str | None]] = _NOTHING,
 ) -> bool:
     """End a dispatch that was armed or accepted, with what became of each call."""
-    at = await standing(tx, claim.review_id)
+    at = await lock_ref(tx, claim.review_id)
     row = await _free(tx, claim, "armed", "accepted", state="closed", why=why, outcome=to.value, closed_at=tx.now)
     if row is None or at is None:
         return False
@@ -453,7 +453,7 @@ async def _free(tx: Tx, claim: Claim, *states: str, **changes: Any) -> Row[Any] 
     return await _change(tx, claim, *states, live=False, **changes)
 
 
-async def _follow(tx: Tx, at: Standing, to: ReviewState, **said: Any) -> Standing | None:
+async def _follow(tx: Tx, at: ReviewRef, to: ReviewState, **said: Any) -> ReviewRef | None:
     """Move the review along with its dispatch, unless someone with another reason moved it first."""
     if at.state not in {ReviewState.CLAIMED, ReviewState.ARMED, ReviewState.SENT} or at.state is to:
         return None

@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, false, func, not_, or_, select, text, update
 
-from bot.core.model import Review, Who
+from bot.core.model import PersonId, Review
 from bot.store.audit import events
 from bot.store.dialects import insert_once, upsert
 from bot.store.engine import Tx, new_id
 from bot.store.tables import DUE_MESSAGE, home_tabs, messages
-from bot.store.transitions import standing, urgency
+from bot.store.transitions import lock_ref, urgency
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ async def posted(  # noqa: PLR0913 - where it is and what it shows, each named b
 
     `again_at`: an earlier post may show up late beside this one, so it is looked for then, and `sole` ends that.
     """
-    await standing(tx, message.review_id)
+    await lock_ref(tx, message.review_id)
     place: dict[str, Any] = {"state": "posted", "channel": channel, "ts": ts}
     if again_at is None:
         place["posting_since"] = None
@@ -222,7 +222,7 @@ async def gone(tx: Tx, message: Message, *, repost: bool = False) -> bool:
     """The message was deleted in Slack; with `repost` it is wanted there anew."""
     fresh = {"state": "new", "ts": None, "shown": 0, "posting_since": None, "content_key": None, "next_try_at": tx.now}
     changes = fresh if repost else {"state": "gone"}
-    await standing(tx, message.review_id)
+    await lock_ref(tx, message.review_id)
     if not await _change(tx, message, lease_until=None, **changes):
         return False
     await _hold_replies(tx, message, held=repost)
@@ -271,13 +271,13 @@ async def _record(tx: Tx, message: Message, kind: str, content: dict[str, Any]) 
 class Tab:
     """A tab that was opened at `opened_at` (ms). `content` is a hash of what it shows, "" for not known."""
 
-    who: Who
+    who: PersonId
     opened_at: int
     page: int
     content: str
 
 
-async def open_tab(tx: Tx, who: Who, page: int) -> None:
+async def open_tab(tx: Tx, who: PersonId, page: int) -> None:
     """Somebody looks at a page: it is due at once, and shows nothing that we know of."""
     row = {"team": who.team, "user_id": who.user, "opened_at": tx.now, "next_at": tx.now, "page": page, "content": ""}
     await upsert(tx, home_tabs, row)
@@ -299,7 +299,7 @@ async def take_tabs(tx: Tx, *, every_ms: int, open_ms: int, limit: int) -> list[
         taken = update(home_tabs).where(here).values(next_at=tx.now + every_ms)
         columns = (home_tabs.c.opened_at, home_tabs.c.page, home_tabs.c.content)
         opened_at, page, content = (await tx.conn.execute(taken.returning(*columns))).one()
-        found.append(Tab(Who(row.team, row.user_id), opened_at, page, content))
+        found.append(Tab(PersonId(row.team, row.user_id), opened_at, page, content))
     return found
 
 
@@ -310,6 +310,6 @@ async def shows(tx: Tx, tab: Tab, *, page: int, content: str) -> None:
     await tx.conn.execute(update(home_tabs).where(same).values(page=page, content=content))
 
 
-async def forget_tab(tx: Tx, who: Who) -> None:
+async def forget_tab(tx: Tx, who: PersonId) -> None:
     """Nobody can be shown it any more."""
     await tx.conn.execute(delete(home_tabs).where(and_(home_tabs.c.team == who.team, home_tabs.c.user_id == who.user)))

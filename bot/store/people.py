@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, FromClause, and_, bindparam, delete, insert, literal, or_, select
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.store.audit import events
 from bot.store.dialects import serialise, upsert
 from bot.store.engine import Tx
@@ -20,7 +20,7 @@ from bot.store.tables import group_members, people, user_groups
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class StoredPerson:
     """One Slack account as a workspace sees it; `as_of` is the database's time before Slack was asked (ms).
 
     `person_id` is the organisation's id of the same human (`enterprise_user.id`), `teams` their workspaces in it.
@@ -49,7 +49,7 @@ class Person:
 class Account:
     """One account with all its ids, and the groups that any of them is in, each with since when we know it (ms)."""
 
-    person: Person | None
+    person: StoredPerson | None
     ids: frozenset[str]
     groups: Mapping[str, int]
 
@@ -62,7 +62,7 @@ class Membership:
     removed: frozenset[str]
 
 
-_FIELDS = [people.c[name] for name in Person.__slots__]
+_FIELDS = [people.c[name] for name in StoredPerson.__slots__]
 _PERSON = select(*_FIELDS).where(people.c.team == bindparam("team"), people.c.user_id == bindparam("user"))
 
 # An account's row, the rows of its other ids, and what groups list any of them: joined to anything by `account_joined`.
@@ -93,7 +93,7 @@ def account_of(user: str, rows: Sequence[Any]) -> Account:
     """The account from rows that hold `ACCOUNT`'s columns last."""
     *_, told = rows
     held = tuple(told)[-len(_FIELDS) :]
-    row = None if held[0] is None else Person(*held)
+    row = None if held[0] is None else StoredPerson(*held)
     ids = {user, *(each.other for each in rows if each.other), *([row.person_id] if row and row.person_id else [])}
     groups: dict[str, int] = {}
     for each in rows:
@@ -111,19 +111,19 @@ async def account(tx: Tx, team: str, user: str) -> Account:
     return account_of(user, (await tx.conn.execute(_ACCOUNT, {"team": team, "user": user})).all())
 
 
-async def person(tx: Tx, team: str, user: str) -> Person | None:
+async def person(tx: Tx, team: str, user: str) -> StoredPerson | None:
     """What we know of one account, None if Slack was never asked."""
     row = (await tx.conn.execute(_PERSON, {"team": team, "user": user})).one_or_none()
-    return None if row is None else Person(*row)
+    return None if row is None else StoredPerson(*row)
 
 
-async def save_person(tx: Tx, told: Person) -> None:
+async def save_person(tx: Tx, told: StoredPerson) -> None:
     """Store what Slack said, unless a later answer is stored already; recorded when the account itself changed."""
     await serialise(tx, f"person:{told.team}:{told.user_id}")
     before = await person(tx, told.team, told.user_id)
     if before and before.as_of > told.as_of:
         return
-    row = {name: getattr(told, name) for name in Person.__slots__}
+    row = {name: getattr(told, name) for name in StoredPerson.__slots__}
     await upsert(tx, people, row)
     if before is None or replace(before, as_of=told.as_of, name=told.name) != told:
         del row["name"]
@@ -172,14 +172,14 @@ async def save_group(
     await upsert(tx, user_groups, {"team": team, "group_id": group, "as_of": told, **well})
     before = await members_of(tx, team, group)
     change = Membership(frozenset(members) - before, before - frozenset(members))
-    await _change_members(tx, Who(team, group), change)
+    await _change_members(tx, PersonId(team, group), change)
     if change.added or change.removed:
         content = {"team": team, "group": group, "added": sorted(change.added), "removed": sorted(change.removed)}
         await events.record(tx, tenant=events.EVERYONE, kind="group.changed", content=content)
     return change
 
 
-async def _change_members(tx: Tx, group: Who, change: Membership) -> None:
+async def _change_members(tx: Tx, group: PersonId, change: Membership) -> None:
     if change.removed:
         gone = and_(_of_group(group.team, group.user), group_members.c.user_id.in_(change.removed))
         await tx.conn.execute(delete(group_members).where(gone))

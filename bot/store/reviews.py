@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, bindparam, exists, func, insert, select, text, true, update
 
 from bot.core.digest import salted
-from bot.core.model import Action, Decision, Outcome, Review, ReviewState, Target, Who
+from bot.core.model import Action, Decision, Outcome, PersonId, Review, ReviewState, Target
 from bot.core.states import TERMINAL
 from bot.store.approvals import load_approvals
 from bot.store.audit import events
@@ -34,7 +34,7 @@ from bot.store.tables import (
     policy_versions,
     reviews,
 )
-from bot.store.transitions import Move, revise, shift, standing_of, want_redraw
+from bot.store.transitions import Move, ref_of, revise, shift, want_redraw
 
 # Ids in one IN list: well below what either engine takes.
 CHUNK = 500
@@ -187,7 +187,7 @@ async def attempted(tx: Tx, found: Sequence[Review]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class UnsettledReview:
     """A review that is not settled, without what it asks: of ten thousand the places alone are read at every poll."""
 
     id: str
@@ -195,21 +195,21 @@ class Held:
     target: Target
 
 
-async def held_reviews(tx: Tx, *, tenant: str) -> list[Held]:
+async def held_reviews(tx: Tx, *, tenant: str) -> list[UnsettledReview]:
     """As `live_reviews`, the places alone."""
     return await _held(tx, reviews.c.tenant == tenant)
 
 
-async def stray_reviews(tx: Tx, *, tenants: Sequence[str]) -> list[Held]:
+async def stray_reviews(tx: Tx, *, tenants: Sequence[str]) -> list[UnsettledReview]:
     """What is not settled yet in any other tenant than these, oldest first, the places alone."""
     return await _held(tx, reviews.c.tenant.not_in(tenants))
 
 
-async def _held(tx: Tx, where: ColumnElement[bool]) -> list[Held]:
+async def _held(tx: Tx, where: ColumnElement[bool]) -> list[UnsettledReview]:
     statement = select(*_HELD).where(text(LIVE_REVIEW), where)
     targets: dict[tuple[str, ...], Target] = {}
     found = await tx.conn.execute(statement.order_by(reviews.c.opened_at, reviews.c.id))
-    return [Held(row[0], row[1], targets.setdefault(tuple(row[2:]), Target(*row[2:]))) for row in found]
+    return [UnsettledReview(row[0], row[1], targets.setdefault(tuple(row[2:]), Target(*row[2:]))) for row in found]
 
 
 async def live_reviews(tx: Tx, *, tenant: str) -> list[Review]:
@@ -265,7 +265,7 @@ async def rename_requester(tx: Tx, review_id: str, named: str | None) -> bool:
     content = {"before": review.requester_now, "now": named}
     event = events.Event(review.tenant, "requester.changed", review.id, None, events.PLACET, content)
     renamed = None if named == review.requester else named or ""
-    return await revise(tx, standing_of(review), [event], renamed=renamed) is not None
+    return await revise(tx, ref_of(review), [event], renamed=renamed) is not None
 
 
 async def move(  # noqa: PLR0913 - what the record of a move says, each named by the caller
@@ -284,7 +284,7 @@ async def move(  # noqa: PLR0913 - what the record of a move says, each named by
 
 async def make_move(tx: Tx, review: Review, made: Move) -> Review | None:
     """As `move`, for a caller that has more to record with it."""
-    at = await shift(tx, standing_of(review), made)
+    at = await shift(tx, ref_of(review), made)
     if at is None:
         return None
     settled = tx.now if made.to in TERMINAL else review.settled_at
@@ -325,7 +325,7 @@ async def set_call_ids(tx: Tx, review: Review, call_ids: Mapping[int, str]) -> R
     """Store which tool call each position is, once it is known; None if the review changed meanwhile."""
     content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
     named = events.Event(review.tenant, "review.calls", review.id, content=content)
-    at = await revise(tx, standing_of(review), [named])
+    at = await revise(tx, ref_of(review), [named])
     if at is None:
         return None
     for position, call_id in call_ids.items():
@@ -359,7 +359,7 @@ async def due_to_expire(tx: Tx, *, limit: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bearing:
+class ClickFacts:
     """The answer that this delivery was given before, the policy in force, and its presser as Slack last told of them."""
 
     answer: str | None
@@ -373,10 +373,10 @@ _ANSWER = select(deliveries.c.answer).where(deliveries.c.key == bindparam("key")
 _BEARING = select(_ANSWER.label("answer"), _POLICY.c.version, *ACCOUNT).select_from(account_joined(_POLICY))
 
 
-async def bearing_of(tx: Tx, key: str, who: Who) -> Bearing:
+async def bearing_of(tx: Tx, key: str, who: PersonId) -> ClickFacts:
     """As this transaction sees it now; `key` is the delivery's."""
     rows = (await tx.conn.execute(_BEARING, {"key": key, "team": who.team, "user": who.user})).all()
-    return Bearing(rows[0].answer, rows[0].version, account_of(who.user, rows))
+    return ClickFacts(rows[0].answer, rows[0].version, account_of(who.user, rows))
 
 
 async def near_expiry(tx: Tx, *, within_ms: int, limit: int) -> list[str]:

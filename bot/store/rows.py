@@ -19,15 +19,15 @@ from bot.core.model import (
     Action,
     Decision,
     DecisionType,
+    InterruptShape,
     Offer,
     Outcome,
+    PersonId,
     Review,
     ReviewState,
-    Shape,
     Showing,
     ShowingKind,
     Target,
-    Who,
 )
 
 metadata = MetaData()
@@ -180,7 +180,7 @@ def review_of(row: Row[Any], actions: Sequence[Action]) -> Review:
         thread_id=row.thread_id,
         interrupt_id=row.interrupt_id,
         content_hash=row.content_hash,
-        shape=Shape(row.shape),
+        shape=InterruptShape(row.shape),
         state=ReviewState(row.state),
         why=row.why,
         salt=row.salt,
@@ -263,7 +263,7 @@ def decision_row(review_id: str, decision: Decision) -> dict[str, Any]:
 def decision_of(values: Sequence[Any]) -> Decision:
     """A decision, active or voided, from the values of `DECISION`'s columns."""
     made_id, position, kind, team, user, at, *rest = values
-    return Decision(made_id, position, DecisionType(kind), Who(team, user), at, *rest)
+    return Decision(made_id, position, DecisionType(kind), PersonId(team, user), at, *rest)
 
 
 def showing_row(showing: Showing) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def showing_of(row: Row[Any]) -> Showing:
         digest=row.digest,
         offers=split_offers(row.offers),
         page=row.page,
-        to=None if row.user_id is None else Who(row.team, row.user_id),
+        to=None if row.user_id is None else PersonId(row.team, row.user_id),
         message_id=row.message_id,
         final_args=row.final_args,
         at=row.at,

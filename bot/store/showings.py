@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, insert, select
 
-from bot.core.model import Offer, Showing, Who
+from bot.core.model import Offer, PersonId, Showing
 from bot.store.audit import events
 from bot.store.dialects import serialise, upsert
 from bot.store.engine import Tx
@@ -66,14 +66,14 @@ async def load_showings(tx: Tx, ids: Sequence[str]) -> dict[str, Showing]:
     return {row.id: showing_of(row) for row in rows}
 
 
-async def last_of_all(tx: Tx, review_id: str, who: Who) -> Showing | None:
+async def last_of_all(tx: Tx, review_id: str, who: PersonId) -> Showing | None:
     """The view of all calls of a review that this person was shown last."""
     here = (showings.c.review_id == review_id) & _to(who) & showings.c.position.is_(None)
     row = (await tx.conn.execute(select(showings).where(here).order_by(showings.c.at.desc()).limit(1))).one_or_none()
     return None if row is None else showing_of(row)
 
 
-def _to(who: Who) -> ColumnElement[bool]:
+def _to(who: PersonId) -> ColumnElement[bool]:
     return (showings.c.team == who.team) & (showings.c.user_id == who.user)
 
 
@@ -116,19 +116,19 @@ class Draft:
     kept_in: str | None = None
 
 
-async def load_drafts(tx: Tx, review_id: str, who: Who) -> dict[int, Draft]:
+async def load_drafts(tx: Tx, review_id: str, who: PersonId) -> dict[int, Draft]:
     """One person's drafts of one review, by position."""
     here = (drafts.c.review_id == review_id) & (drafts.c.team == who.team) & (drafts.c.user_id == who.user)
     rows = await tx.conn.execute(select(drafts.c.position, drafts.c.content).where(here))
     return {row.position: _read(row.content) for row in rows}
 
 
-async def hold_drafts(tx: Tx, review_id: str, who: Who) -> None:
+async def hold_drafts(tx: Tx, review_id: str, who: PersonId) -> None:
     """Let nobody else change this person's drafts of a review before this transaction ends."""
     await serialise(tx, f"drafts:{review_id}:{who.team}:{who.user}")
 
 
-async def save_drafts(tx: Tx, review_id: str, who: Who, changed: Mapping[int, Draft]) -> None:
+async def save_drafts(tx: Tx, review_id: str, who: PersonId, changed: Mapping[int, Draft]) -> None:
     """Replace these positions' drafts."""
     if changed:
         await hold_drafts(tx, review_id, who)

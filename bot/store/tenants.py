@@ -31,7 +31,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class TenantFault:
     """What ails a tenant since `at` (ms)."""
 
     code: str
@@ -103,13 +103,15 @@ async def clear_fault(tx: Tx, tenant: str, *, code: str | None = None) -> bool:
     return True
 
 
-async def faults(tx: Tx) -> Mapping[str, Fault]:
+async def faults(tx: Tx) -> Mapping[str, TenantFault]:
     """What ails which tenant now."""
     columns = select(
         tenants.c.name, tenants.c.fault_code, tenants.c.fault_text, tenants.c.fault_at, tenants.c.fault_channel
     )
     found = await tx.conn.execute(columns.where(tenants.c.fault_code.is_not(None)))
-    return {row.name: Fault(row.fault_code, row.fault_text or "", row.fault_at, row.fault_channel) for row in found}
+    return {
+        row.name: TenantFault(row.fault_code, row.fault_text or "", row.fault_at, row.fault_channel) for row in found
+    }
 
 
 async def _change(tx: Tx, tenant: str, condition: Any, changes: Mapping[str, Any]) -> bool:

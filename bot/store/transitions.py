@@ -1,7 +1,7 @@
 """How a review's row moves: one conditional UPDATE, its audit event, and a wish to redraw its messages.
 
 `bot.core.states` says what may follow what; this module only asks it. Whoever changes a review beside other rows
-locks the review first (`standing`), so that two transactions never wait for each other in a circle.
+locks the review first (`lock_ref`), so that two transactions never wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ITS_MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReviewRef:
     """Where a review stands: all that a move needs to know of it."""
 
     id: str
@@ -68,20 +68,20 @@ class Move:
     before: Sequence[audit.Event] = ()  # recorded ahead of the move, in the same statement
 
 
-def standing_of(review: Review) -> Standing:
+def ref_of(review: Review) -> ReviewRef:
     """Where a loaded review stood when it was loaded."""
-    return Standing(review.id, review.tenant, review.state, review.version)
+    return ReviewRef(review.id, review.tenant, review.state, review.version)
 
 
-async def standing(tx: Tx, review_id: str) -> Standing | None:
+async def lock_ref(tx: Tx, review_id: str) -> ReviewRef | None:
     """Read and lock one review's row; SQLite's write transaction has locked everything already."""
     columns = select(reviews.c.id, reviews.c.tenant, reviews.c.state, reviews.c.version)
     found = await tx.conn.execute(columns.where(reviews.c.id == review_id).with_for_update(key_share=True))
     row = found.one_or_none()
-    return row and Standing(row.id, row.tenant, ReviewState(row.state), row.version)
+    return row and ReviewRef(row.id, row.tenant, ReviewState(row.state), row.version)
 
 
-async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
+async def shift(tx: Tx, at: ReviewRef, move: Move) -> ReviewRef | None:
     """Make the transition, or return None if the review no longer stands at `at`. `IllegalTransition`."""
     check(at.state, move.to)
     moved = replace(at, state=move.to, version=at.version + 1)
@@ -101,7 +101,7 @@ async def shift(tx: Tx, at: Standing, move: Move) -> Standing | None:
     return moved
 
 
-async def revise(tx: Tx, at: Standing, events: Sequence[audit.Event], **changes: Any) -> Standing | None:
+async def revise(tx: Tx, at: ReviewRef, events: Sequence[audit.Event], **changes: Any) -> ReviewRef | None:
     """Count and record one change that moves no state, of these columns too; None if the review moved meanwhile."""
     if not await _change(tx, at, {"version": at.version + 1, **changes}):
         return None
@@ -111,8 +111,8 @@ async def revise(tx: Tx, at: Standing, events: Sequence[audit.Event], **changes:
 
 
 async def remark(
-    tx: Tx, at: Standing, *, why: str, actor: str = audit.PLACET, content: Mapping[str, Any] | None = None
-) -> Standing | None:
+    tx: Tx, at: ReviewRef, *, why: str, actor: str = audit.PLACET, content: Mapping[str, Any] | None = None
+) -> ReviewRef | None:
     """Say something else of a review that stays where it is; None if it moved meanwhile."""
     if not await _change(tx, at, {"version": at.version + 1, "why": why}):
         return None
@@ -122,7 +122,7 @@ async def remark(
     return replace(at, version=at.version + 1)
 
 
-async def _change(tx: Tx, at: Standing, changes: Mapping[str, Any]) -> bool:
+async def _change(tx: Tx, at: ReviewRef, changes: Mapping[str, Any]) -> bool:
     here = {"at_id": at.id, "at_state": at.state.value, "at_version": at.version}
     return (await tx.conn.execute(_AT, {**here, **changes})).rowcount == 1
 

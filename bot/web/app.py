@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.metrics import REGISTRY
 from bot.settings import is_loopback
-from bot.web.hints import Intake
+from bot.web.hints import Hints
 from bot.web.slack import SlackEndpoint
 
 LARGEST_BODY = 1024 * 1024
@@ -55,15 +55,15 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoints:
+class HttpEndpoints:
     """What the routes lead to."""
 
     slack: SlackEndpoint | None  # None in Socket Mode: Slack then delivers nothing over HTTP
-    intake: Intake
+    intake: Hints
     ready: Callable[[], Awaitable[str | None]]  # None: ready; else what is missing
 
 
-def create_web(endpoints: Endpoints) -> Starlette:
+def create_web(endpoints: HttpEndpoints) -> Starlette:
     """The ASGI application."""
 
     async def healthz(_: Request) -> Response:

@@ -48,7 +48,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Known:
+class PolicyCache:
     """The policy as it was last read, and how often that was."""
 
     in_force: InForce | None = None
@@ -56,7 +56,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class Hints:
     """The two hint endpoints."""
 
     store: Store
@@ -65,7 +65,7 @@ class Intake:
     hint: Hint
     clock: Callable[[], float]
     windows: dict[str, Window] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
+    known: PolicyCache = field(default_factory=PolicyCache)
 
     async def sync(self, request: Request) -> Response:
         """`POST /v1/tenants/{tenant}/threads/{thread_id}/sync` with `{"user_id": …}`."""

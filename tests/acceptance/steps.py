@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from bot.sandbox.slack.records import Channel, Person
+from bot.sandbox.slack.records import Channel, Member
 from bot.store import messages, people, tenants
 from bot.store.tables import audit_events
 from bot.store.tables import refusals as counted
@@ -131,7 +131,7 @@ def hire(office: Office, user: str, *, group: bool = False, **facts: Any) -> Non
     channel = world.channels[CHANNEL]
     members = channel.members | {user}
     world.add(
-        Person(user, user[2:].title(), "T0DEMO", **facts),
+        Member(user, user[2:].title(), "T0DEMO", **facts),
         Channel(channel.id, channel.name, channel.team_id, members, channel.kind, channel.is_archived),
     )
     if group:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from bot.dispatch.follow_up import Unknowns
+from bot.dispatch.follow_up import UnknownOutcomes
 from bot.store import dispatches
 from bot.store.policies import Policies
 from tests.acceptance.steps import opened, pause, resume, rewrite, stands
@@ -88,7 +88,7 @@ async def test_a1_moved_server_looking_at_an_unknown_outcome_does_not_send_the_n
         await move_away(office, elsewhere.url)
         office.stores[0].offset_ms += 120_000
         agents = office.replicas[0].agents
-        await Unknowns(office.stores[0], Policies(), agents, lambda: None).step()
+        await UnknownOutcomes(office.stores[0], Policies(), agents, lambda: None).step()
         assert leaks(heard, office) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner
 from tests.acceptance.crossing import ONE_AND_TWO, crossed
 from tests.acceptance.steps import (
@@ -58,7 +58,7 @@ def staffed(office):
     hire(office, EVE)
     hire(office, FAY)
     hire(office, HAL, group=True)
-    add_foreigner(office.world, Person(ZOE, "Zoe", "T0OTHER"), channel=CHANNEL)
+    add_foreigner(office.world, Member(ZOE, "Zoe", "T0OTHER"), channel=CHANNEL)
 
 
 async def demote(office):
@@ -84,7 +84,7 @@ async def test_a2_authority_whoever_may_not_decide_is_refused_at_the_click(offic
     support = "      - {group: S0SUPPORT, tools: [execute_sql], may: [approve, reject]}\n"
     async with office_of(reviewers=named + support) as office:
         hire(office, FAY, deleted=True)
-        add_foreigner(office.world, Person(ZOE, "Zoe", "T0OTHER"), channel=CHANNEL)
+        add_foreigner(office.world, Member(ZOE, "Zoe", "T0OTHER"), channel=CHANNEL)
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
         card = await office.card_of(review, button="decide.approve")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner
 from tests.acceptance.crossing import ONE_AND_TWO
 from tests.acceptance.steps import blindfold, decide_in_modal, paused, redrawn, run_on, stands, start
@@ -108,7 +108,7 @@ async def test_a2_requester_of_before_and_of_now_may_both_not_approve_without_a_
 
 async def test_a2_requester_of_another_workspace_is_nobody_known(office_of):
     async with office_of(tools=RULED, reviewers=EVERYBODY) as office:
-        add_foreigner(office.world, Person("U0EXT", "Ext", "T0OTHER"), channel=CHANNEL)
+        add_foreigner(office.world, Member("U0EXT", "Ext", "T0OTHER"), channel=CHANNEL)
         thread = await started(office, {"slack_user": "U0EXT"})
         card = await office.card(button="decide.approve")
 

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from bot.store.audit import events
 from bot.store.audit.events import Event
-from bot.store.audit.verify import Asked, verify
+from bot.store.audit.verify import VerifyRequest, verify
 from bot.store.tables import audit_events
 
 pytestmark = pytest.mark.asyncio
@@ -24,7 +24,7 @@ async def sealed(house):
 
 async def report(house):
     async with house.office.stores[0].read() as tx:
-        return await verify(tx, Asked("demo"))
+        return await verify(tx, VerifyRequest("demo"))
 
 
 async def test_a4_restart_killed_while_it_seals_leaves_a_chain_that_holds_and_goes_on(house_of):

@@ -13,7 +13,7 @@ from bot.cli.main import app
 from bot.core.model import Outcome, ReviewState
 from bot.store import dispatches, policies
 from bot.store.audit.seal import head_of, unsealed_tenants
-from bot.store.audit.verify import Asked, verify
+from bot.store.audit.verify import VerifyRequest, verify
 from bot.store.rows import metadata
 from bot.store.tables import audit_events
 from tests.acceptance.operating import ask
@@ -104,7 +104,7 @@ async def test_a6_erasure_takes_the_arguments_from_store_cards_and_export_and_th
         assert "u_4821" not in says(card)
         async with office.stores[0].read() as tx:
             stored = [str((await tx.conn.execute(select(table))).all()) for table in metadata.tables.values()]
-            report = await verify(tx, Asked())
+            report = await verify(tx, VerifyRequest())
         assert "u_4821" not in "".join(stored)
         assert report.findings == ()
 

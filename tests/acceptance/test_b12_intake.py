@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from bot.sandbox.agents.app import create_app as create_agent
 from bot.sandbox.serving import serving
 from bot.store.policies import Policies
-from bot.web.app import Endpoints, create_web
-from bot.web.hints import POLICY_READS, Intake
+from bot.web.app import HttpEndpoints, create_web
+from bot.web.hints import POLICY_READS, Hints
 from tests.acceptance.steps import opened
 from tests.office import AgentServer, open_office, policy_text
 
@@ -33,7 +33,7 @@ async def intake_of(office_of, clock):
     async with office_of(users=PATTERNS) as office:
         hints = []
         secrets = {"PLACET_INTAKE_DEMO": TOKEN, "PLACET_INTAKE_OTHER": OTHER_TOKEN}
-        yield Intake(office.stores[0], Policies(), secrets.get, lambda *hint: hints.append(hint), clock), hints
+        yield Hints(office.stores[0], Policies(), secrets.get, lambda *hint: hints.append(hint), clock), hints
 
 
 def request(thread, body, *, token=TOKEN, tenant="demo"):
@@ -131,7 +131,7 @@ async def counted(tmp_path, clock):
                 placet.loops["watch"].wake()
 
             secrets = {"PLACET_INTAKE_DEMO": TOKEN, "PLACET_INTAKE_OTHER": OTHER_TOKEN}
-            intake = Intake(office.stores[0], CountedPolicies(), secrets.get, hint, clock)
+            intake = Hints(office.stores[0], CountedPolicies(), secrets.get, hint, clock)
             yield office, app, intake
 
 
@@ -171,7 +171,7 @@ def flood(threads, number):
 async def test_b12_ten_thousand_hints_in_ten_seconds_are_a_hundred_readings_as_the_tenant_s_own_identities(tmp_path):
     clock = Clock()
     async with counted(tmp_path, clock) as (office, asked, intake):
-        web = create_web(Endpoints(None, intake, ready))
+        web = create_web(HttpEndpoints(None, intake, ready))
         made = await office.agents.post("/threads", json={"metadata": {}}, headers={"X-User-Id": "somebody-else"})
         foreign = made.raise_for_status().json()["thread_id"]
         own = await office.propose("one")

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from bot.sandbox.agents.propose import propose
-from bot.sandbox.slack.records import Channel, Person
+from bot.sandbox.slack.records import Channel, Member
 from bot.sandbox.slack.seed import BOT_TOKEN, BOT_USER, TEAM, add_team
 from bot.store import messages
 from tests.acceptance.steps import call, deciding, stands
@@ -41,7 +41,7 @@ TURNS = 20  # two rounds of message sync
 def prepare(world, settings):
     """A second channel in the same workspace, and a second workspace."""
     world.add(Channel("C0QUIET", "quiet", TEAM, frozenset({BOT_USER, ADA})))
-    add_team(world, "T0OTHER", people=[Person("U0EVE", "Eve", "T0OTHER")])
+    add_team(world, "T0OTHER", people=[Member("U0EVE", "Eve", "T0OTHER")])
     return replace(settings, slack_bot_token="", slack_tokens={TEAM: BOT_TOKEN, "T0OTHER": "xoxb-other"})
 
 

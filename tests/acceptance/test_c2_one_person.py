@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from bot.sandbox.slack.records import Group, Person, Spelling, Team
+from bot.sandbox.slack.records import Group, Member, Spelling, Team
 from bot.sandbox.slack.seed import add_foreigner
 from tests.acceptance.operating import chosen
 from tests.acceptance.steps import decide_in_modal, opened, redrawn, refusals, stands
@@ -35,7 +35,7 @@ def organisation(world, settings):
     """The workspace belongs to an organisation, which has another id for Ben; his groups list him by either."""
     world.add(
         Team("T0DEMO", "Demo", "demo", ORG),
-        Person(BEN, "Ben", "T0DEMO", reviewer=True, org_id=ORG_BEN),
+        Member(BEN, "Ben", "T0DEMO", reviewer=True, org_id=ORG_BEN),
         Group("S0LEADS", "leads", "T0DEMO", (BEN,)),
     )
     return settings
@@ -137,7 +137,7 @@ async def test_c2_a_window_opened_by_one_name_is_sent_by_another(org_office):
 
 async def test_c2_an_outsider_with_a_member_s_id_decides_nothing(org_office):
     async with org_office(tools=QUORUM) as office:
-        add_foreigner(office.world, Person("U0EXT", "Ext", "T0PARTNER"), channel=CHANNEL)
+        add_foreigner(office.world, Member("U0EXT", "Ext", "T0PARTNER"), channel=CHANNEL)
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
         card = await office.card_of(review, button="decide.approve")

@@ -180,7 +180,7 @@ async def test_c5_what_came_and_what_vanished_while_the_bot_was_away_is_known_af
             )
             answer.raise_for_status()
         placet = await compose(office.settings, await open_store(database))
-        placet.agents.doorway = replace(placet.agents.doorway, frozen=FROZEN_S)
+        placet.agents.send_settings = replace(placet.agents.send_settings, frozen=FROZEN_S)
         async with serving(placet.web) as url, httpx.AsyncClient(base_url=url, timeout=30) as bot:
             office.world.listen_at(f"{url}/slack/events")
             office.replicas[:], office.stores[:], office.bots[:] = [placet], [placet.store], [bot]

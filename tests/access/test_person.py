@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from bot.access.context import Context, NoContext, load_context, standings
-from bot.access.deciding import Asked, Desk
-from bot.access.person import Presser, known_person, presser_of
+from bot.access.context import ClickContext, NoClickContext, load_context, standings
+from bot.access.deciding import DecisionRequest, DecisionService
+from bot.access.person import Actor, known_person, presser_of
 from bot.core.decide import Intent, Refusal
-from bot.core.model import DecisionType, Who
+from bot.core.model import DecisionType, PersonId
 from bot.policy.model import person_key
 from bot.slack.client.people import people_save
 from bot.store import people, policies, reviews
@@ -23,7 +23,7 @@ from tests.store.made import URL, given_review, make_showing
 pytestmark = pytest.mark.asyncio
 TEAM, ORG, ORG_ID, LOCAL = "T0DEMO", "E0DEMO", "W0ADA", "U0ADA"
 SEEDS = range(12)
-KEY = Who(TEAM, ORG_ID)
+KEY = PersonId(TEAM, ORG_ID)
 
 
 def policy(reviewers: str, tools: str = "") -> str:
@@ -51,12 +51,12 @@ def ada_as_told() -> dict[str, object]:
     return {"id": LOCAL, "team_id": TEAM, "deleted": False, "enterprise_user": org}
 
 
-def spelling(rng: random.Random) -> Presser:
+def spelling(rng: random.Random) -> Actor:
     """One of the ways in which a payload may call Ada: workspace, organisation, Home, view, command; either id."""
     place, home = rng.choice(
         [(TEAM, TEAM), (TEAM, None), (TEAM, ORG), (TEAM, "T0SISTER"), (ORG, ORG), (ORG, TEAM), (ORG, None)]
     )
-    return Presser(place, rng.choice([LOCAL, ORG_ID]), home)
+    return Actor(place, rng.choice([LOCAL, ORG_ID]), home)
 
 
 async def prepared(store: Store, text: str, rng: random.Random) -> tuple[object, str]:
@@ -69,13 +69,13 @@ async def prepared(store: Store, text: str, rng: random.Random) -> tuple[object,
         await insert_showing(tx, showing)
         now = tx.now
     for user in (LOCAL, ORG_ID):
-        await people_save(store, Who(TEAM, user), ada_as_told(), now)
-    await people_save(store, Who(TEAM, "U0BEN"), {"id": "U0BEN", "team_id": TEAM}, now)
+        await people_save(store, PersonId(TEAM, user), ada_as_told(), now)
+    await people_save(store, PersonId(TEAM, "U0BEN"), {"id": "U0BEN", "team_id": TEAM}, now)
     return review, showing.id
 
 
-def approving(presser: Presser, showing: str, delivery: str) -> Asked:
-    return Asked(presser, showing, delivery, lambda _review, _showing: (Intent(0, DecisionType.APPROVE),))
+def approving(actor: Actor, showing: str, delivery: str) -> DecisionRequest:
+    return DecisionRequest(actor, showing, delivery, lambda _review, _showing: (Intent(0, DecisionType.APPROVE),))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -83,20 +83,20 @@ async def test_one_person_is_one_approval_by_whatever_names(store: Store, seed: 
     print(f"seed {seed}")
     rng = random.Random(seed)
     review, showing = await prepared(store, policy(rules(rng), '      "*": {approvals: 2}\n'), rng)
-    desk = Desk(store, Policies())
+    decision_service = DecisionService(store, Policies())
     first, *others = [spelling(rng) for _ in range(5)]
 
-    assert (await desk.rule(approving(first, showing, "d0"))).refused is None, first
+    assert (await decision_service.rule(approving(first, showing, "d0"))).refused is None, first
     for number, again in enumerate(others, 1):
-        ruling = await desk.rule(approving(again, showing, f"d{number}"))
-        assert ruling.refused is not None, again
-        assert ruling.refused.reason is Refusal.ALREADY_APPROVED, (again, ruling.refused)
+        result = await decision_service.rule(approving(again, showing, f"d{number}"))
+        assert result.refused is not None, again
+        assert result.refused.reason is Refusal.ALREADY_APPROVED, (again, result.refused)
 
     async with store.read() as tx:
         now = await reviews.load_review(tx, review.id)
     assert now is not None
     assert [one.by for one in now.actions[0].approvals] == [KEY]
-    back = await desk.take_back(approving(rng.choice(others), showing, "back"))
+    back = await decision_service.take_back(approving(rng.choice(others), showing, "back"))
     assert back.refused is None
     assert back.review is not None
     assert back.review.actions[0].approvals == ()
@@ -111,15 +111,15 @@ async def test_somebody_from_outside_with_a_member_s_id_never_counts_as_the_memb
     if listed:
         text = text.replace("    reviewers:", f"    outsiders: [{{team: T0PARTNER, user: {LOCAL}}}]\n    reviewers:")
     _, showing = await prepared(store, text, rng)
-    desk = Desk(store, Policies())
-    outsider = Presser(rng.choice([TEAM, ORG]), rng.choice([LOCAL, ORG_ID]), rng.choice(["T0PARTNER", "E0PARTNER"]))
-    member = await desk.rule(approving(spelling(rng), showing, "d0"))
+    decision_service = DecisionService(store, Policies())
+    outsider = Actor(rng.choice([TEAM, ORG]), rng.choice([LOCAL, ORG_ID]), rng.choice(["T0PARTNER", "E0PARTNER"]))
+    member = await decision_service.rule(approving(spelling(rng), showing, "d0"))
 
-    ruling = await desk.rule(approving(outsider, showing, "d1"))
-    back = await desk.take_back(approving(outsider, showing, "d2"))
+    result = await decision_service.rule(approving(outsider, showing, "d1"))
+    back = await decision_service.take_back(approving(outsider, showing, "d2"))
 
-    assert ruling.refused is not None
-    assert ruling.refused.reason in (Refusal.OUTSIDER, Refusal.CANNOT_CONFIRM)
+    assert result.refused is not None
+    assert result.refused.reason in (Refusal.OUTSIDER, Refusal.CANNOT_CONFIRM)
     assert back.refused is not None
     if member.refused is None:
         assert back.refused.reason is Refusal.NOT_AUTHOR
@@ -134,11 +134,15 @@ async def test_a_private_window_is_one_person_s_and_nobody_else_s(store: Store, 
     private = make_showing(review, to=KEY)  # type: ignore[arg-type]
     async with store.begin() as tx:
         await insert_showing(tx, private)
-    outsider = Presser(TEAM, rng.choice([LOCAL, ORG_ID]), "T0PARTNER")
-    for presser, found in ((spelling(rng), Context), (outsider, NoContext), (Presser(TEAM, "U0BEN", TEAM), NoContext)):
+    outsider = Actor(TEAM, rng.choice([LOCAL, ORG_ID]), "T0PARTNER")
+    for actor, found in (
+        (spelling(rng), ClickContext),
+        (outsider, NoClickContext),
+        (Actor(TEAM, "U0BEN", TEAM), NoClickContext),
+    ):
         async with store.read() as tx:
-            context = await load_context(tx, Policies(), presser, private.id)
-        assert isinstance(context, found), presser
+            context = await load_context(tx, Policies(), actor, private.id)
+        assert isinstance(context, found), actor
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -156,27 +160,25 @@ async def test_a_stored_key_means_the_same_person_at_the_dispatch(store: Store, 
 
 
 @pytest.mark.parametrize(
-    ("presser", "touches"),
+    ("actor", "touches"),
     [
-        (Presser(TEAM, LOCAL, TEAM), True),
-        (Presser(ORG, LOCAL, ORG), True),
-        (Presser("T0SISTER", LOCAL, "T0SISTER"), False),
-        (Presser("T0OTHER", LOCAL, TEAM), False),
-        (Presser("E0OTHER", LOCAL, TEAM), False),
-        (Presser("", LOCAL, TEAM), False),
+        (Actor(TEAM, LOCAL, TEAM), True),
+        (Actor(ORG, LOCAL, ORG), True),
+        (Actor("T0SISTER", LOCAL, "T0SISTER"), False),
+        (Actor("T0OTHER", LOCAL, TEAM), False),
+        (Actor("E0OTHER", LOCAL, TEAM), False),
+        (Actor("", LOCAL, TEAM), False),
     ],
 )
-async def test_a_press_touches_a_tenant_through_its_workspace_or_its_organisation(
-    store: Store, presser, touches
-) -> None:
+async def test_a_press_touches_a_tenant_through_its_workspace_or_its_organisation(store: Store, actor, touches) -> None:
     rng = random.Random(1)
     _, showing = await prepared(store, policy(rules(rng)), rng)
     for operator in (False, True):
         async with store.read() as tx:
-            context = await load_context(tx, Policies(), presser, showing, operator=operator)
-            listed = await standings(tx, await Policies().in_force(tx), presser)
-        assert (isinstance(context, Context), bool(listed)) == (touches, touches)
-        if isinstance(context, NoContext):
+            context = await load_context(tx, Policies(), actor, showing, operator=operator)
+            listed = await standings(tx, await Policies().in_force(tx), actor)
+        assert (isinstance(context, ClickContext), bool(listed)) == (touches, touches)
+        if isinstance(context, NoClickContext):
             assert context.refused.reason is Refusal.OTHER_WORKSPACE
 
 
@@ -189,10 +191,10 @@ async def test_who_asked_for_a_call_is_known_by_each_of_their_ids(store: Store) 
     async with store.begin() as tx:
         await insert_showing(tx, showing)
 
-    ruling = await Desk(store, Policies()).rule(approving(Presser(TEAM, LOCAL, TEAM), showing.id, "own"))
+    result = await DecisionService(store, Policies()).rule(approving(Actor(TEAM, LOCAL, TEAM), showing.id, "own"))
 
-    assert ruling.refused is not None
-    assert ruling.refused.reason is Refusal.OWN_REQUEST
+    assert result.refused is not None
+    assert result.refused.reason is Refusal.OWN_REQUEST
 
 
 async def test_one_reading_tells_all_ids_of_an_account(store: Store) -> None:
@@ -205,12 +207,12 @@ async def test_one_reading_tells_all_ids_of_an_account(store: Store) -> None:
         await insert_showing(tx, showing)
         now = tx.now
     org = {"id": "W0CLEO", "enterprise_id": ORG, "teams": [TEAM]}
-    await people_save(store, Who(TEAM, "W0CLEO"), {"id": "U0CLEO", "team_id": TEAM, "enterprise_user": org}, now)
+    await people_save(store, PersonId(TEAM, "W0CLEO"), {"id": "U0CLEO", "team_id": TEAM, "enterprise_user": org}, now)
 
-    ruling = await Desk(store, Policies()).rule(approving(Presser(ORG, "W0CLEO", ORG), showing.id, "own"))
+    result = await DecisionService(store, Policies()).rule(approving(Actor(ORG, "W0CLEO", ORG), showing.id, "own"))
 
-    assert ruling.refused is not None
-    assert ruling.refused.reason is Refusal.OWN_REQUEST
+    assert result.refused is not None
+    assert result.refused.reason is Refusal.OWN_REQUEST
 
 
 async def test_an_id_of_the_organisation_that_nobody_has_read_is_not_told_to_be_no_reviewer(store: Store) -> None:
@@ -218,7 +220,7 @@ async def test_an_id_of_the_organisation_that_nobody_has_read_is_not_told_to_be_
     rng = random.Random(5)
     _, showing = await prepared(store, policy(rules(rng)), rng)
 
-    ruling = await Desk(store, Policies()).rule(approving(Presser(ORG, "U0ADAELSEWHERE", ORG), showing, "new"))
+    result = await DecisionService(store, Policies()).rule(approving(Actor(ORG, "U0ADAELSEWHERE", ORG), showing, "new"))
 
-    assert ruling.refused is not None
-    assert ruling.refused.reason is Refusal.CANNOT_CONFIRM
+    assert result.refused is not None
+    assert result.refused.reason is Refusal.CANNOT_CONFIRM

@@ -15,9 +15,9 @@ import pytest_asyncio
 from bot.core.json import dump
 from bot.core.model import DecisionType, Outcome
 from bot.errors import AgentError, AgentRejected, AgentUnreachable
-from bot.runtimes.langgraph.client import AgentClient, Look
+from bot.runtimes.langgraph.client import AgentClient, ThreadSnapshot
 from bot.runtimes.langgraph.outcomes import call_results, tool_call_ids
-from bot.runtimes.langgraph.resume import Doorway, Resume, commands_body, resume_body, send
+from bot.runtimes.langgraph.resume import Resume, SendSettings, commands_body, resume_body, send
 from bot.runtimes.langgraph.transport import AgentServer, make_http
 from bot.runtimes.langgraph.verdict import Observation, Verdict, VerdictKind, judge
 from bot.runtimes.langgraph.wire import PendingInterrupt
@@ -36,7 +36,7 @@ class Bench:
 
     client: AgentClient
     outside: httpx.AsyncClient
-    doorway: Doorway
+    send_settings: SendSettings
     effects: Path
     kind: str
 
@@ -72,7 +72,7 @@ class Asked:
     call_ids: tuple[str | None, ...]
     dispatch: str
 
-    def observed(self, look: Look, sent: tuple[DecisionType, ...], kind: str, **more: Any) -> Observation:
+    def observed(self, look: ThreadSnapshot, sent: tuple[DecisionType, ...], kind: str, **more: Any) -> Observation:
         state = look.state
         listed = [one for one in state.pending if one.id == self.interrupt.id] if state else []
         return Observation(
@@ -97,16 +97,16 @@ class Asked:
 async def sandbox(kind: str, folder: Path, tls: ssl.SSLContext) -> AsyncIterator[Bench]:
     counted = folder / "effects.jsonl"
     app = create_app(database=MEMORY, effects_file=counted, kind=kind, api_key=KEY)
-    async with serving(app) as url, bench(AgentServer(url, kind, "approvals", KEY), counted, tls) as here:
+    async with serving(app) as url, services(AgentServer(url, kind, "approvals", KEY), counted, tls) as here:
         yield here
 
 
 @asynccontextmanager
-async def bench(server: AgentServer, counted: Path, tls: ssl.SSLContext) -> AsyncIterator[Bench]:
+async def services(server: AgentServer, counted: Path, tls: ssl.SSLContext) -> AsyncIterator[Bench]:
     key = {"Authorization": f"Bearer {KEY}"}
     outside = httpx.AsyncClient(base_url=server.url, headers=key, verify=tls, timeout=30)
     async with make_http(tls) as http, outside:
-        yield Bench(AgentClient(server, http), outside, Doorway(tls), counted, server.kind)
+        yield Bench(AgentClient(server, http), outside, SendSettings(tls), counted, server.kind)
 
 
 REAL = [pytest.mark.live, pytest.mark.timeout(300)]
@@ -128,7 +128,7 @@ async def here(request: pytest.FixtureRequest, tmp_path: Path, tls: ssl.SSLConte
             yield made
         return
     live = request.getfixturevalue(request.param)
-    async with bench(AgentServer(live.url, kind, "approvals", KEY), live.effects_file, tls) as made:
+    async with services(AgentServer(live.url, kind, "approvals", KEY), live.effects_file, tls) as made:
         yield made
 
 
@@ -166,7 +166,7 @@ async def dispatch(here: Bench, asked: Asked, answer: Any, *, route: str = "runs
         kind=here.kind,
     )
     resume = Resume(asked.thread, body, route, command_id=attempt)
-    async with send(here.client.server, resume, arm=armed, doorway=here.doorway) as accepted:
+    async with send(here.client.server, resume, arm=armed, send_settings=here.send_settings) as accepted:
         await accepted.until_end()
 
 
@@ -273,7 +273,9 @@ async def dispatch_per_call(here: Bench, asked: Asked) -> None:
         attempt=1,
         kind=here.kind,
     )
-    async with send(here.client.server, Resume(asked.thread, body), arm=armed, doorway=here.doorway) as accepted:
+    async with send(
+        here.client.server, Resume(asked.thread, body), arm=armed, send_settings=here.send_settings
+    ) as accepted:
         await accepted.until_end()
 
 
@@ -357,7 +359,7 @@ async def test_a_fenced_attempt_runs_under_its_own_assistant_and_dies_with_it(he
         kind=here.kind,
     )
     with pytest.raises(AgentError):
-        async with send(here.client.server, Resume(asked.thread, body), arm=armed, doorway=here.doorway):
+        async with send(here.client.server, Resume(asked.thread, body), arm=armed, send_settings=here.send_settings):
             pass
 
     assert (await settled(here, asked, APPROVE)).kind is VerdictKind.ABSENT

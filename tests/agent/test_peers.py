@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import AgentUnreachable
 from bot.runtimes.langgraph import resume as resuming
-from bot.runtimes.langgraph.transport import AgentServer, Call, Line, make_http
+from bot.runtimes.langgraph.transport import AgentServer, HttpCall, ServerLine, make_http
 
 pytestmark = pytest.mark.asyncio
 
@@ -75,15 +75,15 @@ async def heard_by(address, ask, monkeypatch):
 
 async def read(server):
     async with make_http(ssl.create_default_context()) as http:
-        await Line(server, http).ask(Call("read info", "GET", "/info"))
+        await ServerLine(server, http).ask(HttpCall("read info", "GET", "/info"))
 
 
 async def answer(server):
     async def arm():
         raise AssertionError("an answer was armed for a place where nothing may be sent")
 
-    doorway = resuming.Doorway(ssl.create_default_context())
-    async with resuming.send(server, resuming.Resume("t-1", b"{}"), arm=arm, doorway=doorway):
+    send_settings = resuming.SendSettings(ssl.create_default_context())
+    async with resuming.send(server, resuming.Resume("t-1", b"{}"), arm=arm, send_settings=send_settings):
         pass
 
 

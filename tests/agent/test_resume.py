@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.errors import AgentRejected, AgentUnreachable, OutcomeUnknown
-from bot.runtimes.langgraph.resume import Accepted, Doorway, Resume, send
+from bot.runtimes.langgraph.resume import Resume, ResumeAccepted, SendSettings, send
 from bot.runtimes.langgraph.transport import AgentServer
 from tests.agent.raw_server import RawServer, answering, raw_server, response
 
@@ -28,11 +28,11 @@ async def send_to(
     resume: Resume | None = None,
     headers: float = 5.0,
     clock: Callable[[], float] | None = None,
-) -> Accepted:
+) -> ResumeAccepted:
     """Send, wait for the end of the answer, hang up."""
     server = AgentServer(url, "aegra", "approvals", "s3cret-key")
-    doorway = Doorway(tls, headers=headers, **({} if clock is None else {"clock": clock}))
-    async with send(server, resume or Resume(THREAD, BODY), arm=arm, doorway=doorway) as accepted:
+    send_settings = SendSettings(tls, headers=headers, **({} if clock is None else {"clock": clock}))
+    async with send(server, resume or Resume(THREAD, BODY), arm=arm, send_settings=send_settings) as accepted:
         await accepted.until_end()
         return accepted
 
@@ -316,7 +316,7 @@ async def test_accepted_is_known_at_the_headers_and_the_end_at_the_bodys_end(tls
 
     async with raw_server(handler) as server:
         aegra = AgentServer(server.url, "aegra", "approvals")
-        async with send(aegra, Resume(THREAD, BODY), arm=armed, doorway=Doorway(tls)) as accepted:
+        async with send(aegra, Resume(THREAD, BODY), arm=armed, send_settings=SendSettings(tls)) as accepted:
             assert accepted.run_id == "6f1c"
             go_on.set()
             assert await accepted.until_end()
@@ -327,7 +327,7 @@ async def test_a_body_that_is_cut_off_does_not_count_as_the_end(tls: ssl.SSLCont
     cut = f"HTTP/1.1 200 OK\r\nContent-Location: {RUN}\r\nContent-Length: 99\r\n\r\n{{".encode()
     async with raw_server(answering(cut)) as server:
         aegra = AgentServer(server.url, "aegra", "approvals")
-        async with send(aegra, Resume(THREAD, BODY), arm=armed, doorway=Doorway(tls)) as accepted:
+        async with send(aegra, Resume(THREAD, BODY), arm=armed, send_settings=SendSettings(tls)) as accepted:
             assert not await accepted.until_end()
 
 
@@ -340,7 +340,7 @@ async def test_impatience_with_a_long_run_hangs_up_without_a_word_on_its_end(tls
 
     async with raw_server(handler) as server:
         aegra = AgentServer(server.url, "aegra", "approvals")
-        async with send(aegra, Resume(THREAD, BODY), arm=armed, doorway=Doorway(tls)) as accepted:
+        async with send(aegra, Resume(THREAD, BODY), arm=armed, send_settings=SendSettings(tls)) as accepted:
             assert not await accepted.until_end(0.02)
         await server.hung_up.wait()
 
@@ -365,7 +365,7 @@ async def test_the_request_carries_the_body_untouched_and_names_us(tls: ssl.SSLC
 async def test_without_a_key_there_is_no_authorization(tls: ssl.SSLContext) -> None:
     async with raw_server(answering(OK)) as server:
         aegra = AgentServer(server.url, "aegra", "approvals")
-        async with send(aegra, Resume(THREAD, BODY), arm=armed, doorway=Doorway(tls)):
+        async with send(aegra, Resume(THREAD, BODY), arm=armed, send_settings=SendSettings(tls)):
             pass
 
         assert b"authorization" not in bytes(server.received).lower()
@@ -444,7 +444,7 @@ async def test_a_commands_success_under_our_id_is_accepted(tls: ssl.SSLContext, 
 async def test_a_commands_answer_never_counts_as_the_runs_end(tls: ssl.SSLContext) -> None:
     async with raw_server(answering(response("200 OK", b'{"type":"success","id":7}'))) as server:
         aegra = AgentServer(server.url, "aegra", "approvals")
-        async with send(aegra, command(), arm=armed, doorway=Doorway(tls)) as accepted:
+        async with send(aegra, command(), arm=armed, send_settings=SendSettings(tls)) as accepted:
             assert not await accepted.until_end()
 
 

@@ -14,9 +14,9 @@ from bot.runtimes.langgraph.probe import carried_along
 from bot.runtimes.langgraph.resume import commands_body, resume_body
 from bot.runtimes.langgraph.run_context import (
     NOTHING,
-    Loss,
-    Surroundings,
-    SurroundingsLost,
+    RunContext,
+    RunContextLoss,
+    RunContextLost,
     read_surroundings,
     started_of,
 )
@@ -148,7 +148,7 @@ def test_tags_limits_and_stops_go_along_and_metadata_is_ours_alone():
 )
 def test_what_langgraphs_commands_would_drop_is_not_sent_over_them(row):
     found = read_surroundings(row)
-    with pytest.raises(SurroundingsLost, match="surroundings_unsendable"):
+    with pytest.raises(RunContextLost, match="surroundings_unsendable"):
         found.carried("langgraph", "commands")
 
 
@@ -166,7 +166,7 @@ def test_what_langgraphs_commands_would_drop_is_not_sent_over_them(row):
     ],
 )
 def test_a_row_of_another_shape_is_no_row_without_surroundings(row):
-    with pytest.raises(SurroundingsLost, match="surroundings_gone"):
+    with pytest.raises(RunContextLost, match="surroundings_gone"):
         started_of([tree(row)], "r1")
 
 
@@ -180,9 +180,9 @@ def test_the_run_is_found_by_the_checkpoints_id_whatever_the_order():
 def test_several_that_may_have_asked_must_have_been_started_alike():
     same = [langgraph("r2", 2, context={"org": "a"}), langgraph("r1", 1, context={"org": "a"})]
     assert started_of(same, "r1").run_id == "r1"
-    with pytest.raises(SurroundingsLost, match="surroundings_differ"):
+    with pytest.raises(RunContextLost, match="surroundings_differ"):
         started_of([langgraph("r2", 2), *same], "r1")
-    with pytest.raises(SurroundingsLost, match="surroundings_differ"):
+    with pytest.raises(RunContextLost, match="surroundings_differ"):
         started_of([langgraph("r2", 1), *same], "r1")  # in the same millisecond
 
 
@@ -193,14 +193,14 @@ def test_a_later_run_that_still_goes_on_has_asked_nothing_yet():
 
 @pytest.mark.parametrize("rows", [[], [langgraph("r2")], ["no row"]])
 def test_a_run_that_is_not_listed_is_gone(rows):
-    with pytest.raises(SurroundingsLost, match="surroundings_gone"):
+    with pytest.raises(RunContextLost, match="surroundings_gone"):
         started_of(rows, "r1")
 
 
 def test_without_an_id_of_the_checkpoint_all_listed_runs_must_agree():
     rows = [langgraph("r2", 2, context={"org": "a"}), langgraph("r1", 1, context={"org": "a"})]
     assert started_of(rows, None).surroundings.context == {"org": "a"}
-    with pytest.raises(SurroundingsLost, match="surroundings_differ"):
+    with pytest.raises(RunContextLost, match="surroundings_differ"):
         started_of([*rows, langgraph("r0", 0)], None)
 
 
@@ -230,7 +230,7 @@ class Client:
     async def surroundings(self, thread_id, run_id):
         self.asked += 1
         if self.row is None:
-            raise SurroundingsLost(Loss.GONE)
+            raise RunContextLost(RunContextLoss.GONE)
         return read_surroundings(self.row)
 
 
@@ -246,7 +246,7 @@ async def test_the_last_look_is_one_read_and_only_where_the_run_had_any():
     assert await carried_along(full, other, route="runs") is None
     assert await carried_along(full, gone, route="runs") is None
     assert [client.asked for client in (same, other, gone)] == [1, 1, 1]
-    assert await carried_along(full.evolve(problem=Loss.DIFFER.value), same, route="runs") is None
+    assert await carried_along(full.evolve(problem=RunContextLoss.DIFFER.value), same, route="runs") is None
 
 
 # -- any surroundings at all
@@ -294,4 +294,4 @@ def test_whatever_a_run_was_started_with_its_own_keys_alone_come_back():
 def test_every_recorded_row_of_aegra_is_read(name):
     recorded = parse((DATA / name).read_text())
     for row in recorded["runs"]:
-        assert isinstance(read_surroundings(row), Surroundings)
+        assert isinstance(read_surroundings(row), RunContext)

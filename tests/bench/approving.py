@@ -61,16 +61,16 @@ class Scene:
 async def approvals(engine: Engine) -> list[Line]:
     """Interrupt to card, click to accepted resume, writes per approval, seal lag."""
     taken = Taken()
-    async with _scene(engine) as scene:
-        await _approve(scene, Taken())  # the first one also fills caches
+    async with _context(engine) as context:
+        await _approve(context, Taken())  # the first one also fills caches
         for _ in range(APPROVALS):
-            await _bare(scene, taken)
-            await _approve(scene, taken)
+            await _bare(context, taken)
+            await _approve(context, taken)
     return _lines(engine.name, taken)
 
 
 @contextlib.asynccontextmanager
-async def _scene(engine: Engine) -> AsyncIterator[Scene]:
+async def _context(engine: Engine) -> AsyncIterator[Scene]:
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as folder:
         effects = Path(folder) / "effects.jsonl"
         heard = Heard(create_app(database=Path(folder) / "agent.sqlite", effects_file=effects))
@@ -78,9 +78,9 @@ async def _scene(engine: Engine) -> AsyncIterator[Scene]:
             yield Scene(office, heard)
 
 
-async def _approve(scene: Scene, taken: Taken) -> None:
-    office = scene.office
-    thread = await _paused(scene, "approvals")
+async def _approve(context: Scene, taken: Taken) -> None:
+    office = context.office
+    thread = await _paused(context, "approvals")
     seen, began = len(office.world.calls), time.time()
     await office.hint(thread)
     posted = await until(lambda: _called(office, seen), "the card")
@@ -88,7 +88,7 @@ async def _approve(scene: Scene, taken: Taken) -> None:
     showing = await office.until(lambda: _showing(office, thread), "the card's showing", every=0.005)
     pressed = time.perf_counter()
     await deliver(office.replicas[0].web, press(showing))
-    accepted = await until(lambda: scene.heard.last(f"{thread}/runs/wait", answered=True), "the resume")
+    accepted = await until(lambda: context.heard.last(f"{thread}/runs/wait", answered=True), "the resume")
     taken.resume.append((accepted - pressed) * 1000)
     await office.until(lambda: _sealed(office), "all to be sealed", every=0.02)
     taken.seal.append((time.perf_counter() - accepted) * 1000)
@@ -97,9 +97,9 @@ async def _approve(scene: Scene, taken: Taken) -> None:
     taken.writes.append(sum(1 for call in list(office.world.calls)[seen:] if call.method in WRITES))
 
 
-async def _paused(scene: Scene, identity: str) -> str:
+async def _paused(context: Scene, identity: str) -> str:
     """A thread that waits, of which the bot was not told."""
-    office, who = scene.office, {"X-User-Id": identity}
+    office, who = context.office, {"X-User-Id": identity}
     started = await propose(office.agents, preset="one", user=CLEO, identity=identity)
     thread = started["thread_id"]
 
@@ -132,9 +132,9 @@ async def _drawn(office: Office, review: Review) -> bool:
         return all(row.shown == row.wanted for row in await messages.messages_of(tx, review.id))
 
 
-async def _bare(scene: Scene, taken: Taken) -> None:
+async def _bare(context: Scene, taken: Taken) -> None:
     """The same answer posted by hand, and a state read and a card posted by hand."""
-    office, thread = scene.office, await _paused(scene, "bench")
+    office, thread = context.office, await _paused(context, "bench")
     began = time.perf_counter()
     state = (await office.agents.get(f"/threads/{thread}/state", headers=BENCH)).json()
     card = call_card(CallView("s_" + "a" * 26, "disable_user", ARGS, ("approve", "edit", "reject")))
@@ -146,7 +146,7 @@ async def _bare(scene: Scene, taken: Taken) -> None:
     async with httpx.AsyncClient(base_url=office.agent.url, timeout=60, verify=False) as fresh:
         began = time.perf_counter()
         await fresh.post(f"/threads/{thread}/runs/wait", json=answer, headers=BENCH)
-    accepted = scene.heard.last(f"{thread}/runs/wait", answered=True)
+    accepted = context.heard.last(f"{thread}/runs/wait", answered=True)
     assert accepted is not None
     taken.bare_resume.append((accepted - began) * 1000)
 

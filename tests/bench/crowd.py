@@ -112,7 +112,9 @@ async def know_people(store: Store, team: str = TEAM) -> None:
     """Ada and the group of the policy, as fresh as if Slack had just been asked."""
     async with store.begin() as tx:
         for user in ("U0ADA", "U0BEN"):
-            await people.save_person(tx, people.Person(team, user, user, active=True, home_team=team, as_of=tx.now))
+            await people.save_person(
+                tx, people.StoredPerson(team, user, user, active=True, home_team=team, as_of=tx.now)
+            )
         await people.save_group(tx, team, "S0SUPPORT", ["U0BEN"])
 
 

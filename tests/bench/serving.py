@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.core.model import Decision, DecisionType, Target, Who
+from bot.core.model import Decision, DecisionType, PersonId, Target
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
 from bot.sandbox.slack.seed import make_world
@@ -105,7 +105,7 @@ async def _seed(store: Store, agent: str, count: int) -> None:
 
 def _approval(one: Waiting, now: int) -> Decision:
     digest = one.review.actions[0].digest
-    by = Who("T0DEMO", "U0ADA")
+    by = PersonId("T0DEMO", "U0ADA")
     return Decision(
         new_id("dec"), 0, DecisionType.APPROVE, by, now, one.showing.id, digest, rule="bench", policy_version=1
     )

@@ -17,7 +17,7 @@ from blocks.modals import (
     respond_modal,
     result_modal,
 )
-from blocks.models import BatchView, CallState, Decided, Draft, FieldView, Mask, RenderedView, RootView
+from blocks.models import BatchView, CallState, Decided, FieldView, Mask, RenderedView, RootView, TypedDraft
 from blocks.notices import private_notice, refusal_plain, refusal_text
 from blocks.reasons import problem_text
 from blocks.roots import root_card
@@ -65,7 +65,7 @@ MIXED = renumbered(
         ),
     )
 )
-DRAFTS = ((0, Draft("reject", "Wrong account: see ticket 88.")), (2, Draft("respond")))
+DRAFTS = ((0, TypedDraft("reject", "Wrong account: see ticket 88.")), (2, TypedDraft("respond")))
 
 CARDS = {
     "card-waiting": make_call(),
@@ -130,16 +130,16 @@ MESSAGES = (
 )
 VIEWS = {
     "modal-reject": reject_modal(make_call()),
-    "modal-respond": respond_modal(make_call(tool="ask_user", arguments='{"question": "Which region?"}'), Draft("respond", "eu-1")),
+    "modal-respond": respond_modal(make_call(tool="ask_user", arguments='{"question": "Which region?"}'), TypedDraft("respond", "eu-1")),
     "modal-respond-again": respond_modal(make_call(), banner=refusal_plain("empty_answer")),
     "modal-edit": edit_modal(make_call(arguments='{"user_id": "u_4821", "amount": 12.70, "labels": ["vip"], "to": "a\u202eb"}')),
-    "modal-edit-draft": edit_modal(make_call(), Draft("edit", edited='{"user_id": “u_1”}', revision=2), banner="Use straight quotes."),
+    "modal-edit-draft": edit_modal(make_call(), TypedDraft("edit", edited='{"user_id": “u_1”}', revision=2), banner="Use straight quotes."),
     "modal-edit-fields": edit_modal(make_call(typed=True), fields=FIELDS),
     "modal-edit-unchecked": edit_modal(make_call(typed=True, unchecked=True), fields=FIELDS),
     "modal-edit-fields-draft": edit_modal(
-        make_call(typed=True), Draft(revision=1, fields=((0, "u_1"), (2, "true"), (3, '"us"'), (5_003, "missing"))), fields=FIELDS
+        make_call(typed=True), TypedDraft(revision=1, fields=((0, "u_1"), (2, "true"), (3, '"us"'), (5_003, "missing"))), fields=FIELDS
     ),
-    "modal-edit-json-instead": edit_modal(make_call(typed=True), Draft(edited='{"a": 1}'), fields=FIELDS),
+    "modal-edit-json-instead": edit_modal(make_call(typed=True), TypedDraft(edited='{"a": 1}'), fields=FIELDS),
     "modal-result": result_modal(make_settled("executed"), "disabled u_4821\nby <!channel>"),
     "modal-result-page-2": result_modal(make_settled("failed"), QUERY * 4, page=1),
     "modal-result-reading": reading_modal(),
@@ -156,18 +156,18 @@ VIEWS = {
     "modal-edit-too-long": edit_modal(make_call(arguments=LONG)),
     "modal-edit-not-an-object": edit_modal(make_call(arguments="[1]")),
     "modal-review": review_modal(make_review(make_call())),
-    "modal-review-edit": review_modal(make_review(make_call(typed=True), draft=Draft("edit"))),
-    "modal-review-page-1": review_modal(make_review(make_call(arguments=LONG * 1, **SQL), draft=Draft("reject"))),
+    "modal-review-edit": review_modal(make_review(make_call(typed=True), draft=TypedDraft("edit"))),
+    "modal-review-page-1": review_modal(make_review(make_call(arguments=LONG * 1, **SQL), draft=TypedDraft("reject"))),
     "modal-review-last-unseen": review_modal(make_review(make_call(arguments=json.dumps({"q": QUERY * 4})), page=3)),
     "modal-review-last": review_modal(make_review(make_call(arguments=json.dumps({"q": QUERY * 4})), page=3, seen=frozenset({0, 1, 2}))),
     "modal-review-too-long": review_modal(make_review(make_call(arguments=json.dumps({"q": QUERY * 40})), page=19, seen=frozenset(range(19)))),
     "modal-review-settled": review_modal(make_review(make_settled("executed"))),
     "modal-batch": batch_modal(BatchView(SHOWING, MIXED, drafts=DRAFTS)),
-    "modal-batch-edit": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("edit")),), banner="Call 2 was decided by somebody else meanwhile.")),
-    "modal-batch-edit-kept": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("edit", kept='{"user_id": "u_1", "amount": 12.70}')),))),
+    "modal-batch-edit": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, TypedDraft("edit")),), banner="Call 2 was decided by somebody else meanwhile.")),
+    "modal-batch-edit-kept": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, TypedDraft("edit", kept='{"user_id": "u_1", "amount": 12.70}')),))),
     "modal-batch-first-of-30": batch_modal(make_batch(30)),
     "modal-batch-last-of-30": batch_modal(make_batch(30, page=5)),
-    "modal-batch-approved-before": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, Draft("approve")),), approved=(0,))),
+    "modal-batch-approved-before": batch_modal(BatchView(SHOWING, MIXED, drafts=((0, TypedDraft("approve")),), approved=(0,))),
     "modal-batch-long": batch_modal(BatchView(SHOWING, renumbered((make_call(arguments=LONG, **SQL), make_call(offered=()))))),
     "modal-confirm": confirm_modal(
         make_call(arguments='{"user_id": "u_4821", "reason": "chargeback dispute", "amount": 12.7, "old": 1}'),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import limits
-from blocks.args import Shape, name_text, one_line, parse, read_arguments, skimmed, value_text
+from blocks.args import ArgumentsShape, name_text, one_line, parse, read_arguments, skimmed, value_text
 from blocks.cards import call_card
 from blocks.fitting import deal, fit
 from blocks.models import Mask
@@ -84,28 +84,28 @@ def test_duplicate_keys_are_both_shown():
 @pytest.mark.parametrize(
     ("source", "shape"),
     [
-        (None, Shape.MISSING),
-        ("{}", Shape.EMPTY),
-        ('{"a": 1}', Shape.OBJECT),
-        ("null", Shape.VALUE),
-        ('""', Shape.VALUE),
-        ('"{\\"a\\":1}"', Shape.VALUE),
-        ("[1]", Shape.VALUE),
-        ("", Shape.MALFORMED),
-        ('{"a":', Shape.MALFORMED),
-        ("[" * 100_000, Shape.MALFORMED),
+        (None, ArgumentsShape.MISSING),
+        ("{}", ArgumentsShape.EMPTY),
+        ('{"a": 1}', ArgumentsShape.OBJECT),
+        ("null", ArgumentsShape.VALUE),
+        ('""', ArgumentsShape.VALUE),
+        ('"{\\"a\\":1}"', ArgumentsShape.VALUE),
+        ("[1]", ArgumentsShape.VALUE),
+        ("", ArgumentsShape.MALFORMED),
+        ('{"a":', ArgumentsShape.MALFORMED),
+        ("[" * 100_000, ArgumentsShape.MALFORMED),
     ],
 )
 def test_what_the_arguments_are_is_told_apart(source, shape):
     arguments = read(source)
     assert arguments.shape is shape
-    assert arguments.is_object == (shape in (Shape.OBJECT, Shape.EMPTY))
+    assert arguments.is_object == (shape in (ArgumentsShape.OBJECT, ArgumentsShape.EMPTY))
 
 
 def test_an_object_too_deep_for_a_tree_is_shown_as_its_source():
     source = '{"a": ' + "[" * 60 + "]" * 60 + "}"
     arguments = read(source)
-    assert arguments.shape is Shape.OBJECT
+    assert arguments.shape is ArgumentsShape.OBJECT
     assert [row.text for row in arguments.rows] == [source]
     assert one_line(parse(source), 600) == (source, True)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from blocks import ids
 
 PLACES = st.builds(
-    ids.Place, st.sampled_from("demr"), st.integers(0, 9_999), st.integers(0, 999_999)
-) | st.builds(ids.Place, st.just("f"), st.integers(0, 9_999), st.integers(0, 999_999), st.integers(0, 9_999))  # fmt: skip
+    ids.BlockPlace, st.sampled_from("demr"), st.integers(0, 9_999), st.integers(0, 999_999)
+) | st.builds(ids.BlockPlace, st.just("f"), st.integers(0, 9_999), st.integers(0, 999_999), st.integers(0, 9_999))  # fmt: skip
 
 
 @given(PLACES)
@@ -27,9 +27,9 @@ def test_a_showing_comes_back_and_fits_every_carrier(bits):
 @pytest.mark.parametrize(
     ("place", "block_id"),
     [
-        (ids.Place("d", 0), "d.0"),
-        (ids.Place("m", 3, revision=2), "m.3.r2"),
-        (ids.Place("f", 0, revision=1, field=4), "f.0.4.r1"),
+        (ids.BlockPlace("d", 0), "d.0"),
+        (ids.BlockPlace("m", 3, revision=2), "m.3.r2"),
+        (ids.BlockPlace("f", 0, revision=1, field=4), "f.0.4.r1"),
     ],
 )
 def test_block_ids_are_short_and_readable(place, block_id):

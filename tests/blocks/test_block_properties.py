@@ -22,7 +22,7 @@ from blocks import ids, limits
 from blocks.args import parse, read_arguments
 from blocks.cards import call_card
 from blocks.modals import Final, confirm_modal, edit_modal, notice_modal, reject_modal, respond_modal
-from blocks.models import BatchView, CallState, Draft, RootView
+from blocks.models import BatchView, CallState, RootView, TypedDraft
 from blocks.roots import root_card
 from blocks.text import units, weight
 from blocks.windows import batch_modal, review_modal
@@ -33,7 +33,7 @@ from bot.sandbox.slack.blockkit.views import problems_in_view
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")
 
 DRAFTS = st.builds(
-    Draft,
+    TypedDraft,
     st.none() | st.sampled_from(ids.DECISIONS),
     st.none() | HOSTILE,
     st.none() | HOSTILE,

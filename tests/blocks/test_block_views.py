@@ -19,7 +19,7 @@ from block_calls import (
 from blocks import ids, limits, reasons, words
 from blocks.forms import edit_text
 from blocks.modals import Final, confirm_modal, edit_modal, notice_modal, reject_modal, respond_modal, result_modal
-from blocks.models import BatchView, Draft, Mask
+from blocks.models import BatchView, Mask, TypedDraft
 from blocks.windows import batch_modal, page_contents, page_of, review_modal
 from bot.sandbox.slack.blockkit.views import problems_in_view
 
@@ -45,7 +45,7 @@ def test_an_answer_is_required():
 
 
 def test_what_was_typed_comes_back_under_its_revision():
-    field = inputs(respond_modal(make_call(), Draft("respond", "eu-1", revision=3)).view)["m.0.r3"]
+    field = inputs(respond_modal(make_call(), TypedDraft("respond", "eu-1", revision=3)).view)["m.0.r3"]
     assert field["element"]["initial_value"] == "eu-1"
 
 
@@ -192,13 +192,13 @@ def test_a_settled_call_can_be_read_in_full_but_not_decided():
 
 def test_choosing_a_decision_brings_its_own_input_and_no_other():
     for decision, kinds in {None: "d", "approve": "d", "edit": "d", "reject": "dm", "respond": "da"}.items():
-        view = review_modal(make_review(make_call(), draft=Draft(decision))).view
+        view = review_modal(make_review(make_call(), draft=TypedDraft(decision))).view
         assert [block_id[0] for block_id in inputs(view)] == list(kinds)
         assert inputs(view)["d.0"]["dispatch_action"]
 
 
 def test_a_full_view_in_which_an_edit_is_chosen_leads_to_the_form():
-    view = review_modal(make_review(make_call(), draft=Draft("edit"))).view
+    view = review_modal(make_review(make_call(), draft=TypedDraft("edit"))).view
     assert view["submit"]["text"] == words.SUBMIT_TO_EDIT
     assert reasons.EDIT_NEXT in all_texts(view)
 
@@ -214,8 +214,8 @@ def test_a_result_of_a_megabyte_is_paged_and_says_how_much_of_it_can_be_read():
 
 
 def test_an_edit_chosen_in_a_batch_has_a_way_to_its_form_and_shows_what_is_kept():
-    chosen = batch_modal(make_batch(2, drafts=((1, Draft("edit")),))).view["blocks"]
-    kept = batch_modal(make_batch(2, drafts=((1, Draft("edit", kept='{"user_id": "u_9"}')),))).view["blocks"]
+    chosen = batch_modal(make_batch(2, drafts=((1, TypedDraft("edit")),))).view["blocks"]
+    kept = batch_modal(make_batch(2, drafts=((1, TypedDraft("edit", kept='{"user_id": "u_9"}')),))).view["blocks"]
     assert reasons.EDIT_NOT_KEPT in all_texts(chosen)
     assert [block["block_id"] for block in chosen if ids.EDIT in action_ids([block])] == ["o.1"]
     assert "becomes u_9" in shown_text(kept)
@@ -236,7 +236,7 @@ def test_an_answer_that_is_the_only_choice_needs_no_choosing():
 
 
 def test_a_draft_of_what_is_no_longer_offered_is_not_chosen():
-    view = review_modal(make_review(make_call(offered=("reject",)), draft=Draft("approve"))).view
+    view = review_modal(make_review(make_call(offered=("reject",)), draft=TypedDraft("approve"))).view
     assert "initial_option" not in inputs(view)["d.0"]["element"]
 
 
@@ -298,9 +298,9 @@ def test_a_batch_with_nothing_to_decide_has_no_submit():
 
 def test_drafts_of_a_batch_stand_in_their_own_places():
     drafts = (
-        (0, Draft("reject", "no")),
-        (1, Draft("edit", kept='{"user_id": "u_2"}', revision=1)),
-        (2, Draft("respond", "eu")),
+        (0, TypedDraft("reject", "no")),
+        (1, TypedDraft("edit", kept='{"user_id": "u_2"}', revision=1)),
+        (2, TypedDraft("respond", "eu")),
     )
     fields = inputs(batch_modal(make_batch(3, drafts=drafts)).view)
     assert list(fields) == ["d.0", "m.0", "d.1.r1", "d.2", "a.2"]

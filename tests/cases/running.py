@@ -106,7 +106,7 @@ async def restarted(
     if crash is not None:
         await (crashed(office.replicas[0]) if crash else office.replicas[0].stop())
     placet = await compose(office.settings, await open_store(database_in(folder)), lease_ms=lease_ms)
-    placet.agents.doorway = replace(placet.agents.doorway, frozen=FROZEN_S)
+    placet.agents.send_settings = replace(placet.agents.send_settings, frozen=FROZEN_S)
     async with serving(placet.web) as url, httpx.AsyncClient(base_url=url, timeout=30) as bot:
         if office.world.app.transport == "http":
             office.world.listen_at(f"{url}/slack/events")

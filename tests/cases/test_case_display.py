@@ -16,7 +16,7 @@ from bot.core.editing import read_fields
 from bot.policy.source import parse as read_policy
 from bot.sandbox.slack.blockkit.messages import problems_in_message
 from bot.sandbox.slack.blockkit.views import problems_in_view
-from bot.slack.outbound.projection import Stage, batch_view, call_view, root_view
+from bot.slack.outbound.projection import DrawingContext, batch_view, call_view, root_view
 from bot.slack.windows.edit_form import fields_for, views_of
 from tests.factories import OPENED, make_batch, make_config, make_interrupt, make_request, review_of
 from tests.office import policy_text
@@ -25,9 +25,9 @@ SHOWING = "s_" + "a" * 26
 ALL = ["approve", "edit", "reject", "respond"]
 
 
-def stage(tools: str = "") -> Stage:
+def stage(tools: str = "") -> DrawingContext:
     policy = read_policy(policy_text("http://127.0.0.1:2026", tools=tools))
-    return Stage(policy.tenants["demo"], OPENED)
+    return DrawingContext(policy.tenants["demo"], OPENED)
 
 
 def proposed(*calls: tuple[str, dict], allowed=ALL):

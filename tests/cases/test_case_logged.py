@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from bot.core.model import Target
 from bot.policy.source import parse as read_policy
-from bot.runtimes.langgraph.thread_sync import Sighting, record_sighting
+from bot.runtimes.langgraph.thread_sync import ThreadReading, record_sighting
 from bot.runtimes.langgraph.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.serve import warn_of_policy
 from bot.store import policies
@@ -40,7 +40,7 @@ async def lines_of(store, value, *, looks=1):
     row = ThreadRow("thread-1", "interrupted", "2026-11-30T00:00:00Z", {})
     with capture_logs() as said:
         for _ in range(looks):
-            seen = Sighting(
+            seen = ThreadReading(
                 Target(URL, "langgraph", "approvals", "agent"), row, state, await store.now() + 1, started_bare
             )
             await record_sighting(store, tenant, seen, policy_version=1, settled=True)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.decide import Accepted, decide
 from bot.core.decision import UnsendableAnswer, answer_tree
-from bot.core.model import Shape
+from bot.core.model import InterruptShape
 from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
 from bot.runtimes.langgraph.outcomes import tool_call_ids
 from bot.runtimes.langgraph.resume import resume_body
@@ -202,7 +202,7 @@ def test_case_009_a_call_that_asks_alone_is_answered_by_a_bare_decision():
 
 def test_case_009_what_a_call_that_asks_alone_allows_stands_in_its_schema():
     parsed = parse_interrupt(INTERRUPT, tree(make_approval("delete")), tree(union("reject")))
-    assert (parsed.shape, parsed.calls[0].allowed) == (Shape.PER_CALL, (REJECT,))
+    assert (parsed.shape, parsed.calls[0].allowed) == (InterruptShape.PER_CALL, (REJECT,))
 
 
 def test_case_009_an_answer_that_the_schema_refuses_never_leaves():

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner, add_team
 from tests.cases.running import TEAM, approve, button, events, office_in, press_of
 from tests.cases.sights import undecided
@@ -40,7 +40,7 @@ UNKNOWN = ["s_" + "a" * 26, "1", "", "r_1", '{"thread_id": "th-2", "showing": 1}
 
 async def test_case_039_a_press_from_another_workspace_never_decides(tmp_path):
     async with office_in(tmp_path) as office:
-        add_team(office.world, "T0OTHER", people=[Person("U0TWIN", "Twin", "T0OTHER")])
+        add_team(office.world, "T0OTHER", people=[Member("U0TWIN", "Twin", "T0OTHER")])
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
         showing = button(card, "decide.approve")["value"]
@@ -76,7 +76,7 @@ async def test_case_039_an_unknown_or_altered_id_decides_nothing_and_tells_nothi
 
 async def test_case_040_guests_and_people_from_outside_are_refused_even_where_the_policy_names_them(tmp_path):
     async with office_in(tmp_path, reviewers=EVERYBODY) as office:
-        add_foreigner(office.world, Person("U0EXT", "Ext", "T0PARTNER"), channel=CHANNEL)
+        add_foreigner(office.world, Member("U0EXT", "Ext", "T0PARTNER"), channel=CHANNEL)
         thread = await office.propose("one")
         card = await office.card("disable_user", button="decide.approve")
 

@@ -18,9 +18,9 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.sandbox.slack.clicks import Click, click
+from bot.sandbox.slack.clicks import ClickRequest, click
 from bot.sandbox.slack.lookup import CannotDo, NotThere
-from bot.sandbox.slack.records import Channel, Person
+from bot.sandbox.slack.records import Channel, Member
 from bot.sandbox.slack.signed_http import FORM, HttpCourier
 from bot.sandbox.slack.submits import submit
 from bot.sandbox.slack.world import World
@@ -59,7 +59,7 @@ class Crowd:
     threads: dict[int, str] = field(default_factory=dict)  # by the case's number
     _seen: set[str] = field(default_factory=set)
     _cards: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    _hands: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    _services: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     # -- one case
 
@@ -125,7 +125,7 @@ class Crowd:
                 return
             message = await self._card(call, f"decide.{kind}", patience=5.0)
             if message is not None:
-                async with self._hands[user]:
+                async with self._services[user]:
                     await self._try(user, call, kind, message)
             await self._soon_decided(call)
 
@@ -139,12 +139,14 @@ class Crowd:
 
     async def _approve(self, user: str, call: Call, kind: str, message: dict[str, Any]) -> None:
         press = self._noted(call, user, kind)
-        wanted = Click(user, "decide.approve", channel=CHANNEL, ts=message["ts"], wait_s=0)
+        wanted = ClickRequest(user, "decide.approve", channel=CHANNEL, ts=message["ts"], wait_s=0)
         press.acked = (await click(self.world, wanted)).acked
         self.told(f"{user} approves {call.id}: {'taken' if press.acked else 'not acknowledged'}")
 
     async def _fill_in(self, user: str, call: Call, kind: str, message: dict[str, Any]) -> None:
-        opened = await click(self.world, Click(user, f"decide.{kind}", channel=CHANNEL, ts=message["ts"], wait_s=3))
+        opened = await click(
+            self.world, ClickRequest(user, f"decide.{kind}", channel=CHANNEL, ts=message["ts"], wait_s=3)
+        )
         view = opened.view
         if view is None or not any(block["type"] == "input" for block in view["blocks"]):
             return
@@ -179,7 +181,7 @@ class Crowd:
             return
         showing = showing_of(message, "decide.approve")
         for user, kind in ((DAN, "not a reviewer"), (CLEO, "the requester")):
-            await click(self.world, Click(user, "decide.approve", channel=CHANNEL, ts=message["ts"], wait_s=0))
+            await click(self.world, ClickRequest(user, "decide.approve", channel=CHANNEL, ts=message["ts"], wait_s=0))
             self.nasty[kind] += 1
         await self._post(pressed("U0FAR", showing, "decide.approve", card=message, team="T0FAR"), "another workspace")
         await self._post(pressed("U0ADA", "s_" + "a" * 26, "decide.approve", card=message), "an unknown showing")
@@ -249,6 +251,6 @@ def hire(world: World) -> None:
     channel = world.channels[CHANNEL]
     fresh = [user for user in REVIEWERS if user not in world.people]
     world.add(
-        *(Person(user, user[2:].title(), "T0DEMO", reviewer=True) for user in fresh),
+        *(Member(user, user[2:].title(), "T0DEMO", reviewer=True) for user in fresh),
         Channel(channel.id, channel.name, channel.team_id, channel.members | set(fresh), channel.kind),
     )

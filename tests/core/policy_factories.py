@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from bot.policy.model import Person, Policy, TenantPolicy, Verdict
+from bot.policy.model import Person, Policy, RightsVerdict, TenantPolicy
 from bot.policy.nodes import PolicyError, PolicyProblem
 from bot.policy.rules import may
 from bot.policy.source import parse
@@ -48,7 +48,7 @@ def make_person(user: str = "U0BEN", *groups: str, **facts: Any) -> Person:
     return Person(user=user, groups=dict.fromkeys(groups, 0), **known)
 
 
-def ask(tenant: TenantPolicy, person: Person, decision: str = "approve", **asked: Any) -> Verdict:
+def ask(tenant: TenantPolicy, person: Person, decision: str = "approve", **asked: Any) -> RightsVerdict:
     """`may` with a plain call."""
     call = {
         "tool": "any",

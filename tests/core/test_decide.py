@@ -9,7 +9,7 @@ import pytest
 from bot.core.decide import LAST_MINUTE_MS, Accepted, Permission, Refusal, Refused, decide, review_digest
 from bot.core.digest import call_digest
 from bot.core.json import dump
-from bot.core.model import DecisionType, Shape
+from bot.core.model import DecisionType, InterruptShape
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
     ADA,
@@ -215,7 +215,7 @@ def test_an_edit_shown_as_a_difference_is_accepted_with_exactly_those_arguments(
 
 def test_a_per_call_review_takes_an_answer_that_its_schema_takes():
     schema = dump(tree(pydantic_schema("approve", "edit", "reject", "respond")))
-    review = make_review(shape=Shape.PER_CALL, response_schema=schema)
+    review = make_review(shape=InterruptShape.PER_CALL, response_schema=schema)
     final = '{"user_id":"b","reason":"x"}'
     assert accepted(review, make_intent(EDIT, final_args=final))[0].type is EDIT
 

@@ -16,7 +16,7 @@ from bot.core.decision import (
     same_arguments,
 )
 from bot.core.json import dump
-from bot.core.model import DecisionType, Shape
+from bot.core.model import DecisionType, InterruptShape
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
     ALL,
@@ -159,7 +159,7 @@ def test_a_position_with_a_problem_is_not_answered():
 
 
 def test_an_interrupt_of_another_shape_is_not_answered():
-    assert "cannot be answered" in unsendable(one(APPROVE, review=make_review(shape=Shape.OTHER)))
+    assert "cannot be answered" in unsendable(one(APPROVE, review=make_review(shape=InterruptShape.OTHER)))
 
 
 def test_a_decision_on_other_content_is_not_sent():
@@ -186,16 +186,16 @@ def test_final_arguments_that_no_server_can_hold_are_not_sent(final_args):
 
 
 def test_a_per_call_interrupt_gets_the_bare_decision():
-    assert sent(one(APPROVE, review=make_review(shape=Shape.PER_CALL))) == {"type": "approve"}
+    assert sent(one(APPROVE, review=make_review(shape=InterruptShape.PER_CALL))) == {"type": "approve"}
 
 
 def test_a_per_call_interrupt_takes_exactly_one_decision():
-    review = make_review(make_action(0), make_action(1), shape=Shape.PER_CALL)
+    review = make_review(make_action(0), make_action(1), shape=InterruptShape.PER_CALL)
     assert "one decision" in unsendable(decide_all(review, [APPROVE, APPROVE]))
 
 
 def per_call(*kinds: str):
-    return make_review(shape=Shape.PER_CALL, response_schema=dump(tree(pydantic_schema(*kinds))))
+    return make_review(shape=InterruptShape.PER_CALL, response_schema=dump(tree(pydantic_schema(*kinds))))
 
 
 def test_a_per_call_answer_is_checked_against_the_server_s_schema():

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.core.digest import Place, call_digest, content_hash, shown
+from bot.core.digest import CallAddress, call_digest, content_hash, shown
 from bot.core.json import parse
 from tests.factories import ALL, APPROVE, EDIT, REJECT
 
-PLACE = Place(b"s" * 16, "http://127.0.0.1:2026", "thread-1", "0f1e2d3c4b5a69788796a5b4c3d2e1f0")
+PLACE = CallAddress(b"s" * 16, "http://127.0.0.1:2026", "thread-1", "0f1e2d3c4b5a69788796a5b4c3d2e1f0")
 
 
-def digest(place: Place = PLACE, position=0, tool="pay", args='{"to":"a"}', allowed=ALL) -> str:
+def digest(place: CallAddress = PLACE, position=0, tool="pay", args='{"to":"a"}', allowed=ALL) -> str:
     return call_digest(place, position, tool, args, allowed)
 
 

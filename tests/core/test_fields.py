@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.argument_schema import NOTHING, edit_schema
-from bot.core.editing import STATE_AT, Kind, State, fields_of, members, read_fields
+from bot.core.editing import STATE_AT, FieldKind, FieldState, fields_of, members, read_fields
 from bot.core.redaction import Masked
 
 MIXED = (
@@ -29,17 +29,17 @@ def typed(source=MIXED, schema=NOTHING, masks=(), **values):
 
 def test_each_value_is_typed_by_its_own_kind():
     assert {name: one.kind for name, one in fields().items()} == {
-        "n": Kind.NUMBER,
-        "f": Kind.NUMBER,
-        "b": Kind.YES_NO,
-        "z": Kind.JSON,
-        "list": Kind.JSON,
-        "obj": Kind.JSON,
-        "s": Kind.TEXT,
-        "t": Kind.TEXT,
-        "e": Kind.TEXT,
-        "hidden": Kind.JSON,
-        "big": Kind.NUMBER,
+        "n": FieldKind.NUMBER,
+        "f": FieldKind.NUMBER,
+        "b": FieldKind.YES_NO,
+        "z": FieldKind.JSON,
+        "list": FieldKind.JSON,
+        "obj": FieldKind.JSON,
+        "s": FieldKind.TEXT,
+        "t": FieldKind.TEXT,
+        "e": FieldKind.TEXT,
+        "hidden": FieldKind.JSON,
+        "big": FieldKind.NUMBER,
     }
 
 
@@ -122,7 +122,7 @@ def test_a_schema_keeps_null_empty_and_missing_apart():
             {number + STATE_AT if key == "state" else number: text for key, text in values.items()},
         ).final
 
-    assert made["note"].states == (State.SET, State.NULL, State.MISSING)
+    assert made["note"].states == (FieldState.SET, FieldState.NULL, FieldState.MISSING)
     assert read(text=None) == SMALL
     assert read(text=None, state="set") == SMALL.replace("null", '""')
     assert read(text=None, state="missing") == '{"n":5,"region":"eu"}'
@@ -130,7 +130,7 @@ def test_a_schema_keeps_null_empty_and_missing_apart():
 
 
 def test_an_argument_that_only_the_schema_knows_can_be_added():
-    assert fields(SMALL, SCHEMA)["force"].state is State.MISSING
+    assert fields(SMALL, SCHEMA)["force"].state is FieldState.MISSING
     assert typed(SMALL, SCHEMA, force="true").final == '{"n":5,"region":"eu","note":null,"force":true}'
     assert typed(SMALL, SCHEMA).final == SMALL
 
@@ -159,7 +159,7 @@ def test_what_the_policy_hides_is_kept_or_typed_anew_and_never_shown():
     ]
     made = fields(source, masks=masks)
 
-    assert [one.kind for one in made.values()] == [Kind.HIDDEN, Kind.HIDDEN, Kind.FIXED]
+    assert [one.kind for one in made.values()] == [FieldKind.HIDDEN, FieldKind.HIDDEN, FieldKind.FIXED]
     assert [one.initial for one in made.values()] == ["", "", ""]
     assert typed(source, masks=masks, pw=None, pin="").final == source
     assert typed(source, masks=masks, pw="new", pin="7").final == source.replace('"old"', '"new"').replace("1234", "7")
@@ -204,9 +204,14 @@ def test_changing_one_field_changes_that_value_alone(tree, data):
     source = json.dumps(tree)
     made = fields_of(source, NOTHING)
     one = data.draw(st.sampled_from(made))
-    new = {Kind.TEXT: "other text", Kind.NUMBER: "4242", Kind.YES_NO: "true", Kind.JSON: '["other"]'}[one.kind]
+    new = {
+        FieldKind.TEXT: "other text",
+        FieldKind.NUMBER: "4242",
+        FieldKind.YES_NO: "true",
+        FieldKind.JSON: '["other"]',
+    }[one.kind]
 
     final = read_fields(source, made, {one.index: new}).final
 
-    value = new if one.kind is Kind.TEXT else json.loads(new)
+    value = new if one.kind is FieldKind.TEXT else json.loads(new)
     assert json.loads(final) == {**json.loads(source), one.name: value}

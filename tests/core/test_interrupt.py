@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.json import parse
-from bot.core.model import Shape
+from bot.core.model import InterruptShape
 from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
 from tests.factories import (
     ALL,
@@ -38,7 +38,7 @@ def test_a_batched_interrupt_becomes_one_call_for_each_request_in_order():
 
 def test_a_batched_interrupt_that_pairs_has_no_problem():
     parsed = batch([make_request("a"), make_request("b")])
-    assert (parsed.shape, parsed.problem) == (Shape.BATCHED, "")
+    assert (parsed.shape, parsed.problem) == (InterruptShape.BATCHED, "")
 
 
 def test_allowed_decisions_are_paired_by_position_where_one_tool_appears_twice():
@@ -64,7 +64,7 @@ def test_review_configs_that_are_no_list_leave_nothing_decidable(configs):
 
 def test_requests_without_any_review_configs_are_shown_and_not_decidable():
     parsed = make_interrupt(value={"action_requests": [make_request("a")]})
-    assert (parsed.shape, parsed.calls[0].tool, parsed.problem) == (Shape.BATCHED, "a", "configs_do_not_pair")
+    assert (parsed.shape, parsed.calls[0].tool, parsed.problem) == (InterruptShape.BATCHED, "a", "configs_do_not_pair")
 
 
 def test_a_misspelt_key_for_review_configs_is_the_same_as_none():
@@ -190,7 +190,7 @@ def test_a_request_that_is_no_object_is_shown_and_not_decidable(request_):
 @pytest.mark.parametrize("requests", [[], None, {}, "x", 7])
 def test_an_interrupt_without_any_requests_is_no_batch(requests):
     parsed = make_interrupt(value={"action_requests": requests, "review_configs": []})
-    assert (parsed.shape, parsed.problem) == (Shape.OTHER, "no_action_requests")
+    assert (parsed.shape, parsed.problem) == (InterruptShape.OTHER, "no_action_requests")
 
 
 OLD_SHAPES = [
@@ -206,7 +206,7 @@ OLD_SHAPES = [
 def test_any_other_value_is_shown_whole_and_not_decidable(value):
     parsed = parse_interrupt(INTERRUPT, tree(value))
     call = parsed.calls[0]
-    assert (parsed.shape, parsed.problem, call.allowed) == (Shape.OTHER, "not_a_tool_call", ())
+    assert (parsed.shape, parsed.problem, call.allowed) == (InterruptShape.OTHER, "not_a_tool_call", ())
     assert parse(call.args or "") == tree(value)
 
 
@@ -214,7 +214,7 @@ def test_a_value_that_nests_too_deeply_is_shown_and_not_decidable():
     deep = "[" * 300 + "]" * 300
     value = parse(f'{{"action_requests":[{{"name":"a","args":{{"x":{deep}}}}}],"review_configs":[]}}')
     parsed = parse_interrupt(INTERRUPT, value)
-    assert (parsed.shape, parsed.problem) == (Shape.OTHER, "nested_too_deeply")
+    assert (parsed.shape, parsed.problem) == (InterruptShape.OTHER, "nested_too_deeply")
     assert parsed.calls[0].args == parsed.raw
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.json import dump
-from bot.core.model import Shape
+from bot.core.model import InterruptShape
 from bot.core.response_schema import admitted_types, schema_refusal
 from bot.runtimes.langgraph.interrupts import parse_interrupt
 from tests.core.schemas import OPEN_SCHEMAS, decision, pydantic_schema, union
@@ -28,7 +28,7 @@ def allowed(schema: Any = None, *, policy: Any = None) -> Any:
 def test_a_tool_approval_is_one_call_with_its_id():
     parsed = per_call()
     assert (parsed.shape, parsed.calls[0].tool, parsed.calls[0].tool_call_id) == (
-        Shape.PER_CALL,
+        InterruptShape.PER_CALL,
         "disable_user",
         "call_1",
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.policy.model import Call, Requester
+from bot.policy.model import PolicyCall, Requester
 from bot.policy.rules import offered_on_call, offered_to_channel, who_could
 from bot.policy.source import parse
 from tests.core.policy_factories import make_tenant
@@ -13,8 +13,8 @@ FOUR = ("approve", "edit", "reject", "respond")
 
 def make_call(
     tool: str, args: Any = None, *, requester: str | None = "U0CLEO", allowed: tuple[str, ...] = FOUR
-) -> Call:
-    return Call(tool, allowed, proposed_args=args, final_args=args, requester=Requester(requester, requester))
+) -> PolicyCall:
+    return PolicyCall(tool, allowed, proposed_args=args, final_args=args, requester=Requester(requester, requester))
 
 
 def design():

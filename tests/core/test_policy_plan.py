@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.policy.diff import Kind, duration_text, plan
+from bot.policy.diff import ChangeKind, duration_text, plan
 from bot.policy.source import parse
 from tests.core.policy_factories import make_policy, make_tenant_text, make_two
 
@@ -186,7 +186,7 @@ def test_tenants_that_come_and_go_are_shown():
 def test_the_first_policy_is_all_new():
     kinds = [change.kind for change in plan(None, make_policy("reviewers:\n" + ALICE))]
 
-    assert kinds == [Kind.TENANT, Kind.GAINS, Kind.GAINS]
+    assert kinds == [ChangeKind.TENANT, ChangeKind.GAINS, ChangeKind.GAINS]
 
 
 @pytest.mark.parametrize(

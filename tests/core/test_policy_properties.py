@@ -19,15 +19,15 @@ from bot.policy.matching import covers, matches
 from bot.policy.model import (
     DECISIONS,
     POWERS,
-    Call,
     FrozenMap,
     Person,
     Policy,
+    PolicyCall,
     Requester,
     ReviewerRule,
+    RightsVerdict,
     TenantPolicy,
     ToolSettings,
-    Verdict,
     Why,
 )
 from bot.policy.rules import may, offered_on_call, offered_to_channel
@@ -188,7 +188,7 @@ def test_the_evidence_of_a_grant_names_a_rule_that_grants(tenant, question):
 @PATIENT
 @given(tenants, questions)
 def test_what_is_granted_is_allowed_by_the_call_and_offered_on_its_card(tenant, question):
-    call = Call(
+    call = PolicyCall(
         tool=question["tool"],
         allowed=question["allowed"],
         proposed_args=question["proposed_args"],
@@ -216,7 +216,7 @@ def test_whoever_is_granted_was_only_unconfirmed_while_nothing_was_known(tenant,
     unknown = {**question, "person": replace(question["person"], known_as_of=None)}
 
     if may(tenant, **question).allowed:
-        assert may(tenant, **unknown) == Verdict(allowed=False, why=Why.CANNOT_CONFIRM)
+        assert may(tenant, **unknown) == RightsVerdict(allowed=False, why=Why.CANNOT_CONFIRM)
 
 
 @FEW

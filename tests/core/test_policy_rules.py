@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bot.policy.matching import tool_settings
-from bot.policy.model import Person, Requester, Verdict, Why
+from bot.policy.model import Person, Requester, RightsVerdict, Why
 from bot.policy.rules import may_operate
 from tests.core.policy_factories import ask, make_person, make_policy, make_tenant
 
@@ -57,7 +57,7 @@ def test_words_that_are_no_decisions_do_not_spoil_the_rule_for_questions():
 
 
 def test_cannot_confirm_is_no_answer_and_every_other_refusal_is_one():
-    assert {why for why in Why if Verdict(allowed=False, why=why).unsure} == {Why.CANNOT_CONFIRM}
+    assert {why for why in Why if RightsVerdict(allowed=False, why=why).unsure} == {Why.CANNOT_CONFIRM}
 
 
 def test_an_unconfirmed_requester_is_refused_for_good():

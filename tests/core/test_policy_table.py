@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.policy.model import Person, Requester, TenantPolicy, Verdict, Why
+from bot.policy.model import Person, Requester, RightsVerdict, TenantPolicy, Why
 from bot.policy.rules import may
 from bot.policy.source import parse
 from tests.core import policy_table as table
@@ -28,7 +28,7 @@ def person_of(row: table.Row) -> Person:
     )
 
 
-def judge_row(row: table.Row, tenant: TenantPolicy) -> Verdict:
+def judge_row(row: table.Row, tenant: TenantPolicy) -> RightsVerdict:
     moved = row.requester
     return may(
         tenant,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.core.decide import LAST_MINUTE_MS, Press, Refusal, Refused, decide
+from bot.core.decide import LAST_MINUTE_MS, Click, Refusal, Refused, decide
 from bot.core.json import dump
-from bot.core.model import Review, ReviewState, Shape
+from bot.core.model import InterruptShape, Review, ReviewState
 from bot.policy.model import Why
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
@@ -33,7 +33,7 @@ from tests.factories import (
     tree,
 )
 
-Case = tuple[Review, Press]
+Case = tuple[Review, Click]
 OF_NO_PRESS = frozenset({Why.ALLOWED})
 # What only the policy says, through the authority that `decide` asks.
 OF_THE_POLICY = frozenset(Refusal(why.value) for why in set(Why) - OF_NO_PRESS) - {Refusal.DECISION_NOT_ALLOWED}
@@ -79,7 +79,7 @@ def partly_shown(*kinds, complete=True, position=0) -> Case:
 
 def per_call(*kinds: str, allowed=ALL) -> Review:
     schema = dump(tree(pydantic_schema(*kinds)))
-    return make_review(make_action(allowed=allowed), shape=Shape.PER_CALL, response_schema=schema)
+    return make_review(make_action(allowed=allowed), shape=InterruptShape.PER_CALL, response_schema=schema)
 
 
 def batch(review: Review, *intents, shown: Review) -> Case:

@@ -31,7 +31,7 @@ FENCE = "    resend: fence\n"
 async def worst_cases(office, relay, count, *, more=""):
     """So many calls whose first two requests reach the server together; what became of each, and how often it ran."""
     for placet in office.replicas:
-        placet.agents.doorway = replace(placet.agents.doorway, headers=1.0)
+        placet.agents.send_settings = replace(placet.agents.send_settings, headers=1.0)
     # Threads are found by hints: polling all that wait each second is most of what a small machine would do here.
     policy = policy_text(relay.url, kind="aegra", more=more)
     await office.apply_policy(policy.replace("every: 1s", "every: 60s"))

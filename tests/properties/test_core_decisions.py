@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.decide import Accepted, decide
 from bot.core.decision import UnsendableAnswer, answer_tree
 from bot.core.json import parse
-from bot.core.model import DecisionType, Review, Shape
+from bot.core.model import DecisionType, InterruptShape, Review
 from bot.runtimes.langgraph.interrupts import parse_interrupt
 from tests.core.schemas import pydantic_schema
 from tests.factories import (
@@ -192,7 +192,7 @@ SCHEMAS = st.lists(st.sampled_from([kind.value for kind in ALL]), min_size=1, un
 def test_a_schema_takes_the_plain_form_of_everything_that_is_offered_under_it(schema):
     value = tree({"type": "tool_approval", "name": "disable_user", "args": {"user_id": "a"}})
     review = review_of(parse_interrupt(INTERRUPT, value, tree(schema)))
-    assert review.shape is Shape.PER_CALL
+    assert review.shape is InterruptShape.PER_CALL
     for kind in review.actions[0].allowed:
         intent = make_intent(kind, final_args='{"user_id":"b","reason":"x"}' if kind is DecisionType.EDIT else None)
         assert isinstance(decide(review, make_press(review, intent), anybody), Accepted)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.decision import edit_problem, same_arguments
-from bot.core.digest import Place, call_digest
+from bot.core.digest import CallAddress, call_digest
 from bot.core.editing import EditProblem, read_edit
 from bot.core.json import Number, canonical, dump, parse, unsendable
 from tests.properties.json_texts import NUMBERS, OBJECTS, STRINGS, TEXTS
@@ -67,7 +67,7 @@ def test_arguments_are_the_same_exactly_if_their_canonical_bytes_are(left, right
     assert same_arguments(left, right) is (canonical(parse(left)) == canonical(parse(right)))
 
 
-PLACES = st.builds(Place, st.binary(min_size=16, max_size=16), STRINGS, STRINGS, STRINGS)
+PLACES = st.builds(CallAddress, st.binary(min_size=16, max_size=16), STRINGS, STRINGS, STRINGS)
 KINDS = st.lists(st.sampled_from(["approve", "edit", "reject", "respond"]), max_size=4).map(tuple)
 CALLS = st.tuples(PLACES, st.integers(0, 30), st.none() | STRINGS, st.none() | TEXTS, KINDS)
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from bot.core.decide import LAST_MINUTE_MS, Accepted, Press, Refused, decide
+from bot.core.decide import LAST_MINUTE_MS, Accepted, Click, Refused, decide
 from bot.core.decision import PLACET, UnsendableAnswer, answer_tree, rejections
 from bot.core.json import dump
 from bot.core.model import DecisionType, Review, ReviewState, Showing
@@ -87,7 +87,7 @@ class OneReview(RuleBasedStateMachine):
         chosen = data.draw(st.lists(st.sampled_from(positions), min_size=1, unique=True))
         kinds = {at: [*self.review.actions[at].allowed, *ALL] for at in chosen}
         intents = tuple(self._intent(data.draw(st.sampled_from(kinds[at])), at) for at in chosen)
-        self._submit(Press(who, showing, intents, self.now))
+        self._submit(Click(who, showing, intents, self.now))
 
     @precondition(lambda self: self.review.state is S.OPEN)
     @rule(data=st.data())
@@ -97,20 +97,20 @@ class OneReview(RuleBasedStateMachine):
         for action in data.draw(st.permutations(waiting)):
             showing = self._shown(make_showing(self.review, action.position, id=f"s_{self.made + 1}"))
             intent = self._intent(data.draw(st.sampled_from(action.allowed)), action.position)
-            self._submit(Press(data.draw(st.sampled_from(PEOPLE)), showing, (intent,), self.now))
+            self._submit(Click(data.draw(st.sampled_from(PEOPLE)), showing, (intent,), self.now))
 
     @rule(showing=showings, who=st.sampled_from(PEOPLE))
     def press_all_that_is_allowed(self, showing, who):
         open_now = [offer for offer in showing.offers if offer.offered]
         if open_now:
             intents = tuple(self._intent(offer.offered[0], offer.position) for offer in reversed(open_now))
-            self._submit(Press(who, showing, intents, self.now))
+            self._submit(Click(who, showing, intents, self.now))
 
     def _intent(self, kind: DecisionType, position: int):
         message = "because" if kind is RESPOND else None
         return make_intent(kind, position, message=message)
 
-    def _submit(self, press: Press) -> None:
+    def _submit(self, press: Click) -> None:
         before = self.review
         result = decide(before, press, anybody)
         if isinstance(result, Refused):
@@ -119,7 +119,7 @@ class OneReview(RuleBasedStateMachine):
         self._was_in_order(before, press)
         self.review = record(before, result.decisions)
 
-    def _was_in_order(self, before: Review, press: Press) -> None:
+    def _was_in_order(self, before: Review, press: Click) -> None:
         assert before.state is S.OPEN
         assert before.decide_by is None or press.now < before.decide_by
         assert press.showing.to in (None, press.who)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.store.showings import load_drafts
 from tests.acceptance.steps import call, opened
 from tests.forging import chosen, forge, submitted
@@ -100,19 +100,21 @@ async def test_a_choice_that_was_never_sent_in_another_window_does_not_replace_w
     async with office_of() as office:
         calls = [call("disable_user", user_id=f"u_{at}", reason="r") for at in range(7)]
         thread, review, _ = await batch(office, calls)
-        desk = (await office.submit(ADA, {f"d.{at}": "reject" for at in range(5)}))["view"]
+        decision_service = (await office.submit(ADA, {f"d.{at}": "reject" for at in range(5)}))["view"]
         root = await office.card_of(review, None, button="review.open")
         phone = (await office.click(ADA, root, "review.open"))["view"]
         await forge(office, choice(phone, {"d.0": "approve"}))
 
         async def stored():
             async with office.stores[0].read() as tx:
-                return (await load_drafts(tx, review.id, Who("T0DEMO", ADA)))[0].decision == "approve"
+                return (await load_drafts(tx, review.id, PersonId("T0DEMO", ADA)))[0].decision == "approve"
 
         await office.until(stored, "the phone's choice")
         await forge(
             office,
-            submitted(ADA, desk["private_metadata"], "batch", {"d.5": chosen("reject"), "d.6": chosen("reject")}),
+            submitted(
+                ADA, decision_service["private_metadata"], "batch", {"d.5": chosen("reject"), "d.6": chosen("reject")}
+            ),
         )
 
         async def over():

@@ -22,7 +22,7 @@ LOST = {"status": 503, "body": {"detail": "no upstream"}}
 def hurried(office):
     """Give up soon on a server that does not answer; how long that takes is tested elsewhere."""
     agents = office.replicas[0].agents
-    agents.doorway = replace(agents.doorway, headers=0.3)
+    agents.send_settings = replace(agents.send_settings, headers=0.3)
 
 
 def assistants(relay, thread):

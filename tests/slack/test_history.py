@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from bot.sandbox.serving import serving
 from bot.sandbox.slack.app import create_app
-from bot.sandbox.slack.records import Message as Posted
+from bot.sandbox.slack.records import PostedMessage as Posted
 from bot.sandbox.slack.seed import APP_ID, APPROVALS, BOT_ID, BOT_USER, TEAM, make_world
 from bot.slack.client.web_api import make_client
 from bot.slack.outbound import history

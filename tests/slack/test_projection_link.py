@@ -1,7 +1,7 @@
 """The way from a card to the thread itself, where the policy says where people look at threads."""
 
 from blocks.cards import call_card
-from bot.slack.outbound.projection import Stage, call_view, root_view
+from bot.slack.outbound.projection import DrawingContext, call_view, root_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_review
 
@@ -9,7 +9,7 @@ PAGE = '"https://agents.example/threads/{thread_id}?tab=state"'
 
 
 def drawn(review, **parts):
-    view = call_view(review, review.actions[0], Stage(make_tenant(**parts), 0), showing="s_" + "a" * 26)
+    view = call_view(review, review.actions[0], DrawingContext(make_tenant(**parts), 0), showing="s_" + "a" * 26)
     return str(call_card(view).blocks)
 
 
@@ -32,6 +32,6 @@ def test_a_hostile_thread_id_stays_one_part_of_the_path():
 
 def test_the_message_above_a_batch_links_too():
     review = make_review().evolve(thread_id="th-1")
-    root = root_view(review, Stage(make_tenant(thread_url=PAGE), 0), showing="s_" + "a" * 26)
+    root = root_view(review, DrawingContext(make_tenant(thread_url=PAGE), 0), showing="s_" + "a" * 26)
 
     assert {call.thread_link for call in root.calls} == {"https://agents.example/threads/th-1?tab=state"}

@@ -3,19 +3,19 @@
 import pytest
 
 from blocks.reasons import why_text
-from bot.core.model import Decision, DecisionType, Outcome, ReviewState, Who
-from bot.slack.outbound.projection import Stage, root_view
+from bot.core.model import Decision, DecisionType, Outcome, PersonId, ReviewState
+from bot.slack.outbound.projection import DrawingContext, root_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_action, make_review
 
 
 def decision(position, kind):
-    return Decision(f"d_{position}", position, kind, Who("T0DEMO", "U0ADA"), 1, "s_" + "a" * 26, "")
+    return Decision(f"d_{position}", position, kind, PersonId("T0DEMO", "U0ADA"), 1, "s_" + "a" * 26, "")
 
 
 def told(review, why):
     """The positions whose cards say this."""
-    calls = root_view(review, Stage(make_tenant(), 0), showing="s_" + "a" * 26).calls
+    calls = root_view(review, DrawingContext(make_tenant(), 0), showing="s_" + "a" * 26).calls
     return [call.position for call in calls if why_text(why) in (*call.notices, call.reason)]
 
 

@@ -5,7 +5,7 @@ import pytest
 from blocks.cards import call_card
 from blocks.reasons import theirs_text, why_text
 from bot.core.model import Outcome, ReviewState
-from bot.slack.outbound.projection import Stage, call_view
+from bot.slack.outbound.projection import DrawingContext, call_view
 from tests.core.policy_factories import make_tenant
 from tests.factories import make_review
 
@@ -15,7 +15,7 @@ def test_whatever_became_of_it_the_card_and_its_text_say_that_somebody_else_answ
     review = make_review().evolve(state=ReviewState.SUPERSEDED, why="answered_elsewhere")
     review = review.evolve(actions=tuple(action.evolve(outcome=outcome) for action in review.actions))
 
-    drawn = call_card(call_view(review, review.actions[0], Stage(make_tenant(), 0), showing="s_" + "a" * 26))
+    drawn = call_card(call_view(review, review.actions[0], DrawingContext(make_tenant(), 0), showing="s_" + "a" * 26))
 
     told = theirs_text("answered_elsewhere", outcome and outcome.value)
     assert told.startswith("Somebody answered this outside Slack.")
@@ -28,6 +28,6 @@ def test_an_outcome_of_ours_says_nothing_of_others():
     review = make_review().evolve(state=ReviewState.RESUMED)
     review = review.evolve(actions=tuple(action.evolve(outcome=Outcome.EXECUTED) for action in review.actions))
 
-    drawn = call_card(call_view(review, review.actions[0], Stage(make_tenant(), 0), showing="s_" + "a" * 26))
+    drawn = call_card(call_view(review, review.actions[0], DrawingContext(make_tenant(), 0), showing="s_" + "a" * 26))
 
     assert why_text("answered_elsewhere") not in str(drawn.blocks)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.slack.client.people import Pace, Readings
+from bot.slack.client.people import Pace, SharedReads
 
 
 class Clock:
@@ -67,7 +67,7 @@ async def asked(readings, source, since):
 
 @pytest.mark.asyncio
 async def test_a_reading_under_way_serves_older_questions():
-    readings, source = Readings(), Source()
+    readings, source = SharedReads(), Source()
     source.now = 50
     first = await asked(readings, source, 10)
 
@@ -80,7 +80,7 @@ async def test_a_reading_under_way_serves_older_questions():
 
 @pytest.mark.asyncio
 async def test_a_newer_question_gets_a_reading_of_its_own():
-    readings, source = Readings(), Source()
+    readings, source = SharedReads(), Source()
     source.now = 50
     first = await asked(readings, source, 10)
 
@@ -94,7 +94,7 @@ async def test_a_newer_question_gets_a_reading_of_its_own():
 
 @pytest.mark.asyncio
 async def test_everybody_hears_of_a_reading_that_failed():
-    readings = Readings()
+    readings = SharedReads()
 
     async def fails(_reading):
         raise RuntimeError("Slack is away")

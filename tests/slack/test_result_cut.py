@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.access.person import Presser
+from bot.access.person import Actor
 from bot.core.model import Outcome
 from bot.runtimes.langgraph.outcomes import MAX_TEXT, call_results
-from bot.slack.outbound.projection import Stage
+from bot.slack.outbound.projection import DrawingContext
 from bot.slack.windows.results import draw_result
-from bot.slack.windows.review import Scene
+from bot.slack.windows.review import ViewContext
 from tests.core.policy_factories import make_tenant
 from tests.store.made import make_action, make_review, make_showing
 
@@ -25,6 +25,6 @@ def test_a_secret_that_the_cut_of_a_kept_result_falls_into_is_not_shown_by_its_b
     made = make_review()
     action = replace(make_action(made.place, args=f'{{"user":"{SECRET}"}}'), outcome=Outcome.EXECUTED)
     review = replace(made, actions=(action,))
-    scene = Scene(review, make_showing(review), Stage(tenant, 1), Presser("T0ACME", "U0ADA", None), {})
-    pages = [str(draw_result(scene, action, kept.text, page=page).view) for page in range(9)]
+    context = ViewContext(review, make_showing(review), DrawingContext(tenant, 1), Actor("T0ACME", "U0ADA", None), {})
+    pages = [str(draw_result(context, action, kept.text, page=page).view) for page in range(9)]
     assert not any(SECRET[:6] in page for page in pages)

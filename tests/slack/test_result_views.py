@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.access.person import Presser, Standing
+from bot.access.person import Actor, TenantPerson
 from bot.core.model import Outcome
 from bot.policy.model import Person
 from bot.policy.source import parse as read_policy
-from bot.slack.outbound.projection import Stage, call_view, may_read_result
+from bot.slack.outbound.projection import DrawingContext, call_view, may_read_result
 from bot.slack.windows.results import LONGEST, draw_result
-from bot.slack.windows.review import Scene
+from bot.slack.windows.review import ViewContext
 from tests.factories import OPENED, make_action, make_review, make_showing
 from tests.office import ADA, CLEO, DAN, policy_text
 
@@ -20,7 +20,7 @@ TEAM = "T0DEMO"
 def stage(user=ADA, **lines):
     tenant = read_policy(policy_text("http://127.0.0.1:2026", **lines)).tenants["demo"]
     person = Person(TEAM, user, outsider=False, known_as_of=OPENED)
-    return Stage(tenant, OPENED, Standing(tenant, 1, person))
+    return DrawingContext(tenant, OPENED, TenantPerson(tenant, 1, person))
 
 
 def ran(text="refunded", outcome=Outcome.EXECUTED, **changes):
@@ -29,8 +29,8 @@ def ran(text="refunded", outcome=Outcome.EXECUTED, **changes):
 
 
 def drawn(review, text, **lines):
-    scene = Scene(review, make_showing(review), stage(**lines), Presser(TEAM, ADA, TEAM), {})
-    return draw_result(scene, review.actions[0], text)
+    context = ViewContext(review, make_showing(review), stage(**lines), Actor(TEAM, ADA, TEAM), {})
+    return draw_result(context, review.actions[0], text)
 
 
 @pytest.mark.parametrize(

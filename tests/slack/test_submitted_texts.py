@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from bot.slack.windows.inputs import read_drafts
-from bot.slack.windows.review import Scene
+from bot.slack.windows.review import ViewContext
 from bot.store.showings import Draft
 from tests.factories import make_review
 
 
-def scene(stored=None):
+def context(stored=None):
     review = make_review()
     draft = stored and Draft(review.actions[0].standing_digest, **stored)
-    return Scene(review, SimpleNamespace(), SimpleNamespace(), SimpleNamespace(), {0: draft} if draft else {})
+    return ViewContext(review, SimpleNamespace(), SimpleNamespace(), SimpleNamespace(), {0: draft} if draft else {})
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,6 @@ def scene(stored=None):
     ],
 )
 def test_a_text_belongs_to_the_choice_that_brought_its_input_up(stored, values, message):
-    read = read_drafts(scene(stored), values)
+    read = read_drafts(context(stored), values)
 
     assert (read[0].message if 0 in read else "nothing read") == message

@@ -3,32 +3,32 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bot.core.digest import Place, call_digest
+from bot.core.digest import CallAddress, call_digest
 from bot.core.model import (
     Action,
     Decision,
     DecisionType,
+    InterruptShape,
     Offer,
+    PersonId,
     Review,
     ReviewState,
-    Shape,
     Showing,
     ShowingKind,
     Target,
-    Who,
 )
 from bot.store.decisions import insert_decisions
 from bot.store.dispatches import Claim, claim_next
 from bot.store.engine import Store, Tx, new_id
 from bot.store.reviews import insert_review, load_review
 
-ADA = Who("T0ACME", "U0ADA")
-BOB = Who("T0ACME", "U0BOB")
+ADA = PersonId("T0ACME", "U0ADA")
+BOB = PersonId("T0ACME", "U0BOB")
 URL = "http://127.0.0.1:2026"
 BOTH = (DecisionType.APPROVE, DecisionType.REJECT)
 
 
-def make_action(place: Place, position: int = 0, **changes: Any) -> Action:
+def make_action(place: CallAddress, position: int = 0, **changes: Any) -> Action:
     args = f'{{"user":"u{position}","amount":12.70}}'
     made = {
         "position": position,
@@ -44,7 +44,7 @@ def make_action(place: Place, position: int = 0, **changes: Any) -> Action:
 
 def make_review(*, actions: int = 1, tenant: str = "acme", thread: str | None = None, **changes: Any) -> Review:
     review_id = new_id("r")
-    place = Place(b"s" * 16, URL, thread or review_id, f"i-{review_id}")
+    place = CallAddress(b"s" * 16, URL, thread or review_id, f"i-{review_id}")
     made = {
         "id": review_id,
         "tenant": tenant,
@@ -52,7 +52,7 @@ def make_review(*, actions: int = 1, tenant: str = "acme", thread: str | None = 
         "thread_id": place.thread_id,
         "interrupt_id": place.interrupt_id,
         "content_hash": "c" * 64,
-        "shape": Shape.BATCHED,
+        "shape": InterruptShape.BATCHED,
         "state": ReviewState.OPEN,
         "why": "",
         "salt": place.salt,
@@ -69,7 +69,7 @@ def make_review(*, actions: int = 1, tenant: str = "acme", thread: str | None = 
     return Review(**(made | changes))
 
 
-def make_decision(review: Review, position: int = 0, *, by: Who = ADA, **changes: Any) -> Decision:
+def make_decision(review: Review, position: int = 0, *, by: PersonId = ADA, **changes: Any) -> Decision:
     made = {
         "id": new_id("dec"),
         "position": position,
@@ -104,7 +104,7 @@ async def given_review(store: Store, **changes: Any) -> Review:
     return review
 
 
-async def decide_all(tx: Tx, review: Review, *, by: Who = ADA) -> Review:
+async def decide_all(tx: Tx, review: Review, *, by: PersonId = ADA) -> Review:
     made = [make_decision(review, action.position, by=by) for action in review.actions]
     decided = await insert_decisions(tx, review, made, delivery_key="key")
     assert decided is not None

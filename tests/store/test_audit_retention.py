@@ -6,7 +6,7 @@ from sqlalchemy import insert, select, text, update
 from bot.core.model import DecisionType, Outcome, ReviewState
 from bot.dispatch.housekeeping import Sealer
 from bot.store.audit.seal import head_of
-from bot.store.audit.verify import Asked, GivenHead, verify
+from bot.store.audit.verify import GivenHead, VerifyRequest, verify
 from bot.store.decisions import insert_decisions
 from bot.store.engine import Store
 from bot.store.messages import load_message, want_message
@@ -92,7 +92,7 @@ async def test_the_chain_verifies_after_retention_and_its_head_still_stands(stor
     await seal(store)
 
     async with store.read() as tx:
-        report = await verify(tx, Asked(heads=[GivenHead(kept.seq, kept.hash)]))
+        report = await verify(tx, VerifyRequest(heads=[GivenHead(kept.seq, kept.hash)]))
 
     assert report.findings == ()
 
@@ -150,7 +150,7 @@ async def test_old_record_is_taken_from_the_beginning_and_the_rest_verifies(stor
     await seal(store)
 
     async with store.read() as tx:
-        report = await verify(tx, Asked())
+        report = await verify(tx, VerifyRequest())
         first = await tx.conn.scalar(select(audit_events.c.seq).order_by(audit_events.c.seq).limit(1))
 
     assert gone > 0
@@ -165,7 +165,7 @@ async def test_a_beginning_that_somebody_else_took_is_missing(store: Store) -> N
         await tx.conn.execute(text("DELETE FROM audit_events WHERE seq <= 2"))
 
     async with store.read() as tx:
-        report = await verify(tx, Asked())
+        report = await verify(tx, VerifyRequest())
 
     assert ("missing", 1) in [(one.kind, one.seq) for one in report.findings]
 
@@ -180,7 +180,7 @@ async def test_the_newest_event_always_stays_so_that_the_chain_goes_on(store: St
     await seal(store)
 
     async with store.read() as tx:
-        report = await verify(tx, Asked())
+        report = await verify(tx, VerifyRequest())
         count = len((await tx.conn.execute(select(audit_events))).all())
 
     assert report.findings == ()

@@ -11,7 +11,7 @@ from bot.dispatch.housekeeping import Sealer
 from bot.store.audit import events
 from bot.store.audit.chain import GENESIS, Head, head_mac
 from bot.store.audit.seal import chained_events, head_of
-from bot.store.audit.verify import Asked, GivenHead, Report, verify
+from bot.store.audit.verify import GivenHead, Report, VerifyRequest, verify
 from bot.store.decisions import record_approvals
 from bot.store.dispatches import arm
 from bot.store.engine import Store
@@ -37,7 +37,7 @@ async def checked(store: Store, *heads: str, secret: str = "") -> Report:
     given = [one for one in map(GivenHead.read, heads) if one]
     assert len(given) == len(heads)
     async with store.read() as tx:
-        return await verify(tx, Asked(None, given, secret))
+        return await verify(tx, VerifyRequest(None, given, secret))
 
 
 async def head(store: Store) -> Head:
@@ -290,7 +290,7 @@ async def test_no_hash_on_record_can_be_tested_with_a_guess_once_the_salt_is_gon
     assert not [one for one in bare if one in recorded]
 
 
-async def _all(store: Store) -> list[events.Recorded]:
+async def _all(store: Store) -> list[events.RecordedEvent]:
     async with store.read() as tx:
         return [one async for page in chained_events(tx) for one in page]
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy import insert, text
 
-from bot.access.deciding import Asked, Desk
-from bot.access.person import Presser
+from bot.access.deciding import DecisionRequest, DecisionService
+from bot.access.person import Actor
 from bot.core.decide import Intent
 from bot.core.model import DecisionType, Review
 from bot.store import policies
@@ -14,7 +14,7 @@ from bot.store.audit.events import EVERYONE
 from bot.store.audit.seal import seal_tenant, unsealed_tenants
 from bot.store.engine import Store, Tx
 from bot.store.messages import Message, claim_messages, messages_of, posted, posting, shown, want_message
-from bot.store.people import Person, save_person
+from bot.store.people import StoredPerson, save_person
 from bot.store.policies import Policies, text_digest
 from bot.store.showings import insert_showing, latest_showing
 from bot.store.tables import deliveries
@@ -24,7 +24,7 @@ from tests.store.test_store_plans import SETTLED, _scans, _statements, crowded
 
 __all__ = ["crowded"]
 
-ADA = Presser("T0DEMO", "U0ADA", "T0DEMO")
+ADA = Actor("T0DEMO", "U0ADA", "T0DEMO")
 
 
 async def _ready(store: Store) -> tuple[Review, str]:
@@ -34,7 +34,7 @@ async def _ready(store: Store) -> tuple[Review, str]:
     showing = make_showing(review)
     async with store.begin() as tx:
         await policies.apply(tx, text=policy, digest=text_digest(policy), by="test")
-        await save_person(tx, Person("T0DEMO", "U0ADA", "Ada", active=True, as_of=tx.now))
+        await save_person(tx, StoredPerson("T0DEMO", "U0ADA", "Ada", active=True, as_of=tx.now))
         await insert_showing(tx, showing)
         await want_message(tx, review, channel="C1", position=0)
     return review, showing.id
@@ -61,11 +61,11 @@ async def test_a_press_and_its_repetition_read_no_whole_table(crowded: Store) ->
         kept = [{"key": f"click:old:{number}", "answer": "{}", "at": 1} for number in range(SETTLED)]
         await tx.conn.execute(insert(deliveries), kept)
         await tx.conn.execute(text("ANALYZE"))
-    desk, rulings, approve = Desk(crowded, Policies()), [], (Intent(0, DecisionType.APPROVE),)
-    asked = Asked(ADA, showing, "click:1", lambda _review, _showing: approve)
+    decision_service, rulings, approve = DecisionService(crowded, Policies()), [], (Intent(0, DecisionType.APPROVE),)
+    asked = DecisionRequest(ADA, showing, "click:1", lambda _review, _showing: approve)
 
     async def press() -> None:
-        rulings.extend([await desk.rule(asked), await desk.rule(asked)])
+        rulings.extend([await decision_service.rule(asked), await decision_service.rule(asked)])
 
     found = await _read_whole(crowded, press)
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 from sqlalchemy import text
 
-from bot.core.model import DecisionType, Review, ReviewState, Who
+from bot.core.model import DecisionType, PersonId, Review, ReviewState
 from bot.store.decisions import history, insert_decisions, remember_answer
 from bot.store.dispatches import Claim, adopt_orphan, arm, claim_next, release
 from bot.store.engine import Store
@@ -156,7 +156,7 @@ async def test_twenty_people_decide_one_position_and_one_of_them_has(roots: list
         async with root.begin() as tx:
             seen = await load_review(tx, review.id, lock=lock)
             assert seen is not None
-            made = make_decision(seen, by=Who("T0ACME", f"U{number}"), type=kind)
+            made = make_decision(seen, by=PersonId("T0ACME", f"U{number}"), type=kind)
             return await insert_decisions(tx, seen, [made], delivery_key=f"k{number}") is not None
 
     won = await asyncio.gather(*(decide(number, root) for number, root in enumerate(roots)))
@@ -266,9 +266,9 @@ async def test_posting_and_deciding_never_wait_for_each_other_in_a_circle(roots:
             seen = await load_review(tx, review.id, lock=True)
             return seen is not None and await move(tx, seen, ReviewState.SUPERSEDED) is not None
 
-    hands = [post(message, root) for message, root in zip(claimed, roots, strict=True)]
-    hands += [decide(review, root) for review, root in zip(made, roots, strict=True)]
-    assert all(await asyncio.gather(*hands))
+    services = [post(message, root) for message, root in zip(claimed, roots, strict=True)]
+    services += [decide(review, root) for review, root in zip(made, roots, strict=True)]
+    assert all(await asyncio.gather(*services))
 
 
 @pytest.mark.asyncio

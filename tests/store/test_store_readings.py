@@ -17,7 +17,7 @@ from bot.core.model import Review, ReviewState, Target
 from bot.policy.source import parse
 from bot.runtimes.langgraph.thread_sync import (
     LEAST_APART_MS,
-    Sighting,
+    ThreadReading,
     list_agrees,
     record_absence,
     record_sighting,
@@ -95,7 +95,7 @@ class Thread:
         if status is None:
             synced = await record_absence(self.store, TENANT, TARGET, THREAD, began=began)
         else:
-            seen = Sighting(TARGET, ThreadRow(THREAD, status, "", {}), state, began, started_bare)
+            seen = ThreadReading(TARGET, ThreadRow(THREAD, status, "", {}), state, began, started_bare)
             synced = await record_sighting(self.store, TENANT, seen, policy_version=1, settled=True)
         if synced.gone and list_agrees(status, self.listed):
             await supersede_gone(self.store, synced.gone, state if status else None)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from bot.store.audit.events import Recorded
+from bot.store.audit.events import RecordedEvent
 from bot.store.audit.refusals import MINUTE_MS, OTHERS, PLACES, PressRefused, any_over, close_refusals, record_refusal
 from bot.store.audit.seal import chained_events
 from bot.store.engine import Store
@@ -19,7 +19,7 @@ async def _refused(store: Store, *, who=ADA, reason="not_a_reviewer", review="r_
         await record_refusal(tx, PressRefused(tenant, who, reason, review, 0, {"showing": "s_1"}))
 
 
-async def _recorded(store: Store) -> list[Recorded]:
+async def _recorded(store: Store) -> list[RecordedEvent]:
     async with store.read() as tx:
         return [one async for page in chained_events(tx) for one in page]
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from bot.errors import StoreError
 from bot.store.engine import Store
 from bot.store.messages import load_message, want_message
-from bot.store.people import Membership, Person, account, group_as_of, members_of, person, save_group, save_person
+from bot.store.people import Membership, StoredPerson, account, group_as_of, members_of, person, save_group, save_person
 from bot.store.policies import apply, current, current_version, known_digests, version
 from bot.store.requests import answer, answer_of, ask, take
 from bot.store.tables import audit_events
@@ -62,8 +62,8 @@ async def test_an_older_policy_comes_back_only_by_rollback_and_as_a_new_version(
     assert (back.version, back.digest) == (3, "d1")
 
 
-def _ada(**changes: object) -> Person:
-    return Person(**({"team": "T1", "user_id": "U1", "name": "Ada", "active": True, "as_of": 5} | changes))  # type: ignore[arg-type]
+def _ada(**changes: object) -> StoredPerson:
+    return StoredPerson(**({"team": "T1", "user_id": "U1", "name": "Ada", "active": True, "as_of": 5} | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.asyncio

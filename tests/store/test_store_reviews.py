@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from bot.core.model import DecisionType, Outcome, ReviewState, Shape
+from bot.core.model import DecisionType, InterruptShape, Outcome, ReviewState
 from bot.core.states import IllegalTransition
 from bot.store.audit.events import events_of
 from bot.store.engine import Store
@@ -38,7 +38,7 @@ async def test_a_review_comes_back_as_it_was_stored(store: Store) -> None:
         actions=(odd, named),
         thread_id="t\x00",
         interrupt_id="\udfff",
-        shape=Shape.PER_CALL,
+        shape=InterruptShape.PER_CALL,
         requester=None,
         response_schema='{"type":"object"}',
         problem="unclear",

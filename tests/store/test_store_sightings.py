@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.model import ReviewState, Target
 from bot.policy.source import parse
-from bot.runtimes.langgraph.thread_sync import LEAST_APART_MS, Sighting, record_sighting, supersede_gone
+from bot.runtimes.langgraph.thread_sync import LEAST_APART_MS, ThreadReading, record_sighting, supersede_gone
 from bot.runtimes.langgraph.wire import ThreadRow, ThreadState
 from bot.store import dispatches
 from bot.store.engine import Store
@@ -23,7 +23,9 @@ async def vanished(store: Store, thread: str, *, messages: tuple[Any, ...] = ())
     state = ThreadState(messages, ("tools",), (), None, {}, None)
     row = ThreadRow(thread, "error", "2026-11-30T00:00:00Z", {})
     for _ in range(2):
-        seen = Sighting(Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare)
+        seen = ThreadReading(
+            Target(URL, "aegra", "approvals", "agent"), row, state, await store.now() + 1, started_bare
+        )
         synced = await record_sighting(store, tenant, seen, policy_version=1, settled=True)
         store.offset_ms += LEAST_APART_MS
     await supersede_gone(store, synced.gone, state)

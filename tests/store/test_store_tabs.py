@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.store.engine import Store
 from bot.store.messages import forget_tab, is_due, open_tab, shows, take_tabs
 
 pytestmark = pytest.mark.asyncio
 
-ADA, BEN = Who("T0ACME", "U0ADA"), Who("T0ACME", "U0BEN")
+ADA, BEN = PersonId("T0ACME", "U0ADA"), PersonId("T0ACME", "U0BEN")
 EVERY, HOUR = 3_000, 3_600_000
 
 
-async def opened(store: Store, who: Who, page: int = 0) -> None:
+async def opened(store: Store, who: PersonId, page: int = 0) -> None:
     async with store.begin() as tx:
         await open_tab(tx, who, page)
 

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.core.model import Outcome
-from bot.runtimes.langgraph.client import Look
+from bot.runtimes.langgraph.client import ThreadSnapshot
 from bot.runtimes.langgraph.wire import ThreadRow, ThreadState
 from bot.store import reviews
 from bot.store.tables import actions, dispatches
-from bot.store.transitions import remark, standing_of
+from bot.store.transitions import ref_of, remark
 from tests.store.made import loaded
 from tests.work.test_lookback import closed_dispatch
 
@@ -30,7 +30,7 @@ async def test_a_correction_that_something_else_overtook_is_made_at_the_next_loo
             "status": "error",
             "additional_kwargs": {"lc_source": "hitl_interrupt_decision", "lc_data": {"decision": "reject"}},
         }
-        shown = Look(
+        shown = ThreadSnapshot(
             ThreadState((said,), (), (), None, {}, None),
             ThreadRow(row.thread_id, "idle", "2026-11-30T00:00:00Z", {}),
             (),
@@ -46,7 +46,7 @@ async def test_a_correction_that_something_else_overtook_is_made_at_the_next_loo
                 if overtaken.pop() if overtaken else False:
                     async with store.begin() as tx:
                         now = await reviews.load_review(tx, row.review_id, lock=True)
-                        assert await remark(tx, standing_of(now), why="settled_twice")
+                        assert await remark(tx, ref_of(now), why="settled_twice")
                 return shown
 
             async def history(self, _thread):

@@ -21,18 +21,18 @@ from bot.errors import AgentRejected, AgentUnreachable
 from bot.policy.matching import matches
 from bot.policy.model import TenantPolicy
 from bot.runtimes.langgraph import wire
-from bot.runtimes.langgraph.resume import Doorway
+from bot.runtimes.langgraph.resume import SendSettings
 from bot.runtimes.langgraph.run_context import (
     NOTHING,
-    Carried,
-    Loss,
-    Started,
-    Surroundings,
-    SurroundingsLost,
+    CarriedContext,
+    RunContext,
+    RunContextLoss,
+    RunContextLost,
+    StartedRun,
     read_surroundings,
     started_of,
 )
-from bot.runtimes.langgraph.transport import AgentServer, Call, Line, make_http, path, unless_gone
+from bot.runtimes.langgraph.transport import AgentServer, HttpCall, ServerLine, make_http, path, unless_gone
 from bot.runtimes.langgraph.verdict import RunRow
 from bot.runtimes.langgraph.wire import HistoryEntry, ThreadRow, ThreadState, text
 
@@ -43,7 +43,7 @@ _COLUMNS = ("thread_id", "status", "updated_at", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ThreadSnapshot:
     """State, thread and runs, read in that order, so that a run accepted in between must show.
 
     `began` is monotonic; `slowest` is the longest of the three reads. State and thread are None where they are gone.
@@ -83,7 +83,7 @@ class AgentClient:
         self, server: AgentServer, http: httpx.AsyncClient, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.server = server
-        self._line = Line(server, http, clock)
+        self._line = ServerLine(server, http, clock)
 
     async def search_threads(
         self, *, status: str | None = None, limit: int = 100
@@ -95,7 +95,9 @@ class AgentClient:
         """
         seen: set[str] = set()
         for page in range(MAX_PAGES):
-            call = Call("search threads", "POST", path("threads", "search"), self._search(status, limit, page * limit))
+            call = HttpCall(
+                "search threads", "POST", path("threads", "search"), self._search(status, limit, page * limit)
+            )
             rows = await self._line.read(call, wire.thread_rows)
             fresh = tuple(row for row in rows if row.thread_id not in seen)
             seen.update(row.thread_id for row in fresh)
@@ -120,36 +122,36 @@ class AgentClient:
 
     async def thread(self, thread_id: str) -> ThreadRow | None:
         """One thread, None where it is gone or another identity's."""
-        call = Call("read thread", "GET", path("threads", thread_id))
+        call = HttpCall("read thread", "GET", path("threads", thread_id))
         return await unless_gone(self._line.read(call, wire.thread_row))
 
     async def state(self, thread_id: str, *, subgraphs: bool = True) -> ThreadState | None:
         """The newest state, None where the thread is gone or another identity's."""
         query = "subgraphs=true" if subgraphs else ""
-        call = Call("read state", "GET", path("threads", thread_id, "state"), query=query)
+        call = HttpCall("read state", "GET", path("threads", thread_id, "state"), query=query)
         return await unless_gone(self._line.read(call, wire.thread_state))
 
     async def runs(self, thread_id: str, *, limit: int = 50) -> tuple[RunRow, ...]:
         """The newest runs of a thread; none where it is gone."""
-        call = Call("list runs", "GET", path("threads", thread_id, "runs"), query=f"limit={limit}")
+        call = HttpCall("list runs", "GET", path("threads", thread_id, "runs"), query=f"limit={limit}")
         return await unless_gone(self._line.read(call, wire.run_rows)) or ()
 
     async def run(self, thread_id: str, run_id: str) -> RunRow | None:
         """One run, None where it is gone."""
-        call = Call("read run", "GET", path("threads", thread_id, "runs", run_id))
+        call = HttpCall("read run", "GET", path("threads", thread_id, "runs", run_id))
         return await unless_gone(self._line.read(call, wire.run_row))
 
-    async def started(self, thread_id: str, run_id: str | None) -> Started:
-        """The run that asked what the thread waits for, by the checkpoint's `run_id`. Raises `SurroundingsLost`."""
-        call = Call("read what a run was started with", "GET", path("threads", thread_id, "runs"), query="limit=50")
+    async def started(self, thread_id: str, run_id: str | None) -> StartedRun:
+        """The run that asked what the thread waits for, by the checkpoint's `run_id`. Raises `RunContextLost`."""
+        call = HttpCall("read what a run was started with", "GET", path("threads", thread_id, "runs"), query="limit=50")
         return started_of(await unless_gone(self._line.read(call, wire.listing)) or (), run_id)
 
-    async def surroundings(self, thread_id: str, run_id: str) -> Surroundings:
-        """What one run was started with. Raises `SurroundingsLost`."""
-        call = Call("read what a run was started with", "GET", path("threads", thread_id, "runs", run_id))
+    async def surroundings(self, thread_id: str, run_id: str) -> RunContext:
+        """What one run was started with. Raises `RunContextLost`."""
+        call = HttpCall("read what a run was started with", "GET", path("threads", thread_id, "runs", run_id))
         row = await unless_gone(self._line.read(call, wire.mapping))
         if row is None:
-            raise SurroundingsLost(Loss.GONE)
+            raise RunContextLost(RunContextLoss.GONE)
         return read_surroundings(row)
 
     async def history(
@@ -161,10 +163,10 @@ class AgentClient:
         asks for those of all.
         """
         within = {} if namespace == "" else {"checkpoint": {"checkpoint_ns": namespace}}
-        call = Call("read history", "POST", path("threads", thread_id, "history"), {"limit": limit, **within})
+        call = HttpCall("read history", "POST", path("threads", thread_id, "history"), {"limit": limit, **within})
         return await unless_gone(self._line.read(call, wire.history_entries)) or ()
 
-    async def look(self, thread_id: str) -> Look:
+    async def look(self, thread_id: str) -> ThreadSnapshot:
         """State, then thread, then runs: the order in which `bot.runtimes.langgraph.verdict` may believe them."""
         clock = self._line.clock
         began = clock()
@@ -174,15 +176,15 @@ class AgentClient:
         after_thread = clock()
         runs = await self.runs(thread_id)
         slowest = max(after_state - began, after_thread - after_state, clock() - after_thread)
-        return Look(state, thread, runs, began, slowest)
+        return ThreadSnapshot(state, thread, runs, began, slowest)
 
     async def info(self) -> ServerInfo:
         """Who answers; both servers tell at `/info` without asking who we are. Raises `AgentUnreachable`."""
-        return await self._line.read(Call("read info", "GET", path("info")), _info)
+        return await self._line.read(HttpCall("read info", "GET", path("info")), _info)
 
     async def server_time(self) -> float | None:
         """The server's clock in epoch seconds, whole ones; None where its answers do not tell. Raises `AgentUnreachable`."""
-        answer = await self._line.ask(Call("read clock", "GET", path("info")))
+        answer = await self._line.ask(HttpCall("read clock", "GET", path("info")))
         try:
             return parsedate_to_datetime(answer.date).timestamp()
         except ValueError:
@@ -192,10 +194,10 @@ class AgentClient:
         """Interrupt a run and wait for its end; what it had begun stays unknown."""
         where = path("threads", thread_id, "runs", run_id, "cancel")
         await self._line.ask(
-            Call("cancel run", "POST", where, query="wait=1&action=interrupt", effect=True, seconds=30.0)
+            HttpCall("cancel run", "POST", where, query="wait=1&action=interrupt", effect=True, seconds=30.0)
         )
 
-    async def fork(self, thread_id: str, checkpoint_id: str, assistant: str, carried: Carried = NOTHING) -> str:
+    async def fork(self, thread_id: str, checkpoint_id: str, assistant: str, carried: CarriedContext = NOTHING) -> str:
         """Run on from a checkpoint without input, which asks the poisoned question anew under a new interrupt id.
 
         Safe only where nothing can have run since that checkpoint: one pending interrupt, at a review node. `carried`
@@ -209,23 +211,23 @@ class AgentClient:
             "checkpoint": {"checkpoint_id": checkpoint_id, "checkpoint_ns": ""},
             "multitask_strategy": "reject",
         }
-        call = Call("repair run", "POST", path("threads", thread_id, "runs"), payload, effect=True)
+        call = HttpCall("repair run", "POST", path("threads", thread_id, "runs"), payload, effect=True)
         return (await self._line.read(call, wire.run_row)).run_id
 
     async def create_assistant(self, assistant_id: str, *, graph_id: str, settings: dict[str, Any]) -> None:
         """Make the one assistant of a fenced attempt; `settings` are its `config` and `context`. There already is as good."""
         about = {"name": "Placet: one attempt", "metadata": {"made_by": "placet"}, "if_exists": "do_nothing"}
         payload = {**settings, **about, "assistant_id": assistant_id, "graph_id": graph_id}
-        await self._line.ask(Call("create assistant", "POST", path("assistants"), payload, effect=True))
+        await self._line.ask(HttpCall("create assistant", "POST", path("assistants"), payload, effect=True))
 
     async def assistant(self, assistant_id: str) -> dict[str, Any] | None:
         """An assistant as the server prints it (`graph_id`, `config`, `context`), None where there is none."""
-        call = Call("read assistant", "GET", path("assistants", assistant_id))
+        call = HttpCall("read assistant", "GET", path("assistants", assistant_id))
         return await unless_gone(self._line.read(call, wire.mapping))
 
     async def delete_assistant(self, assistant_id: str) -> bool:
         """Close the fence: a request that arrives under it from now on finds no assistant. False: it was gone already."""
-        call = Call("delete assistant", "DELETE", path("assistants", assistant_id), effect=True)
+        call = HttpCall("delete assistant", "DELETE", path("assistants", assistant_id), effect=True)
         try:
             await self._line.ask(call)
         except AgentRejected as exc:
@@ -250,7 +252,7 @@ class Agents:
         context = ssl.create_default_context()
         self._http = make_http(context)
         self._secret = secret
-        self.doorway = Doorway(context)
+        self.send_settings = SendSettings(context)
 
     def client(self, target: Target, tenant: TenantPolicy) -> AgentClient:
         """A client for where a review came from.

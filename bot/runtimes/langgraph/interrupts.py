@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.core.digest import content_hash
 from bot.core.json import dump, too_deep
-from bot.core.model import DecisionType, Review, Shape
+from bot.core.model import DecisionType, InterruptShape, Review
 from bot.core.response_schema import admitted_types
 
 # Neither the server nor the policy says what a per-call interrupt allows. Offered all the same, Approve on a tool that takes
@@ -44,7 +44,7 @@ class ParsedInterrupt:
     """An interrupt ready to become a review; `problem` says why none of it can be decided."""
 
     interrupt_id: str
-    shape: Shape
+    shape: InterruptShape
     calls: tuple[ProposedCall, ...]
     content_hash: str
     raw: str
@@ -106,7 +106,7 @@ def _whole(parsed: ParsedInterrupt) -> ParsedInterrupt:
 
 def is_silent(review: Review) -> bool:
     """Whether its server says nothing of what its call allows nor of its arguments: the policy alone does."""
-    return review.shape is Shape.PER_CALL and review.response_schema is None
+    return review.shape is InterruptShape.PER_CALL and review.response_schema is None
 
 
 def _closed(parsed: ParsedInterrupt, problem: str) -> ParsedInterrupt:
@@ -123,7 +123,7 @@ def _batched(interrupt_id: str, value: dict[str, Any]) -> ParsedInterrupt:
         for position, request in enumerate(requests)
     )
     problem = "" if paired else "configs_do_not_pair"
-    return ParsedInterrupt(interrupt_id, Shape.BATCHED, calls, content_hash(value), dump(value), problem)
+    return ParsedInterrupt(interrupt_id, InterruptShape.BATCHED, calls, content_hash(value), dump(value), problem)
 
 
 def _batched_call(position: int, request: Any, config: Any) -> ProposedCall:
@@ -177,10 +177,10 @@ def _per_call(interrupt_id: str, value: dict[str, Any], schema: Any, policy: Pol
     call = replace(call, tool_call_id=call_id if isinstance(call_id, str) else None)
     kept = dump(schema) if isinstance(schema, dict) else None
     hashed = content_hash([value, schema] if schema is not None else value)
-    return ParsedInterrupt(interrupt_id, Shape.PER_CALL, (call,), hashed, dump(value), response_schema=kept)
+    return ParsedInterrupt(interrupt_id, InterruptShape.PER_CALL, (call,), hashed, dump(value), response_schema=kept)
 
 
 def _other(interrupt_id: str, value: Any, *, problem: str = "not_a_tool_call") -> ParsedInterrupt:
     """Any other value: one read-only position that shows it."""
     call = ProposedCall(0, "", dump(value), False, None, (), problem=problem)
-    return ParsedInterrupt(interrupt_id, Shape.OTHER, (call,), content_hash(value), dump(value), problem)
+    return ParsedInterrupt(interrupt_id, InterruptShape.OTHER, (call,), content_hash(value), dump(value), problem)

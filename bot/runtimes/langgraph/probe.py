@@ -11,11 +11,11 @@ from bot.core.decision import said_of
 from bot.core.digest import content_hash
 from bot.core.model import DecisionType, Review
 from bot.dispatch.alarms import Alarm
-from bot.dispatch.claim import Hold
+from bot.dispatch.claim import HeldClaim
 from bot.errors import AgentError, AgentUnreachable
-from bot.runtimes.langgraph.client import HISTORY_LIMIT, AgentClient, Look
+from bot.runtimes.langgraph.client import HISTORY_LIMIT, AgentClient, ThreadSnapshot
 from bot.runtimes.langgraph.outcomes import CallResult, call_ids_of, call_results, tool_call_ids
-from bot.runtimes.langgraph.run_context import NOTHING, Carried, Loss, SurroundingsLost
+from bot.runtimes.langgraph.run_context import NOTHING, CarriedContext, RunContextLoss, RunContextLost
 from bot.runtimes.langgraph.thread_sync import NOT_IDLE, far_enough, list_agrees
 from bot.runtimes.langgraph.verdict import (
     SECOND_LOOK,
@@ -32,7 +32,7 @@ from bot.store.dispatches import Claim
 from bot.store.engine import Store
 
 
-def is_missing(review: Review, look: Look) -> bool:
+def is_missing(review: Review, look: ThreadSnapshot) -> bool:
     """Whether the thread answers 404, or does not list the interrupt as it was shown.
 
     Listed beside another question of the same id, or by two tasks, it is not missing, though it can no more be answered.
@@ -44,7 +44,9 @@ def is_missing(review: Review, look: Look) -> bool:
     return one is None or (alone and not one.shared and not same)
 
 
-async def gone_for_good(store: Store, client: AgentClient, review: Review, look: Look, *, every_ms: int) -> bool:
+async def gone_for_good(
+    store: Store, client: AgentClient, review: Review, look: ThreadSnapshot, *, every_ms: int
+) -> bool:
     """Whether this look is the second one that misses the interrupt, far enough from the first, and the list agrees.
 
     The first is stored with the review, so that it outlives a restart and counts for every worker.
@@ -69,15 +71,17 @@ WHOSE = frozenset({VerdictKind.UNOPPOSED, VerdictKind.LOST_RACE, VerdictKind.ELS
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProbeReading:
     """What was read, each call's result, and what that proves."""
 
-    look: Look
+    look: ThreadSnapshot
     results: tuple[CallResult | None, ...]
     verdict: Verdict
 
 
-async def see(store: Store, client: AgentClient, review: Review, claim: Claim, *, raced_before: bool = False) -> Seen:
+async def see(
+    store: Store, client: AgentClient, review: Review, claim: Claim, *, raced_before: bool = False
+) -> ProbeReading:
     """Look at the thread in full. Raises `AgentError`."""
     look = await client.look(review.thread_id)
     siblings = await _siblings(store, claim, look.runs)
@@ -92,7 +96,7 @@ async def see(store: Store, client: AgentClient, review: Review, claim: Claim, *
     if verdict.kind in WHOSE:
         seen = _with_history(seen, claim, await client.history(review.thread_id))
         verdict = judge(seen)
-    return Seen(look, seen.results, verdict)
+    return ProbeReading(look, seen.results, verdict)
 
 
 async def _siblings(store: Store, claim: Claim, runs: Sequence[RunRow]) -> frozenset[str]:
@@ -206,19 +210,19 @@ def _hash(one: PendingInterrupt) -> str:
     return content_hash([one.value, one.response_schema] if with_schema else one.value)
 
 
-async def carried_along(review: Review, client: AgentClient, *, route: str) -> Carried | None:
+async def carried_along(review: Review, client: AgentClient, *, route: str) -> CarriedContext | None:
     """What the run that asked was started with, ready to be sent again; None where it cannot be had as it was.
 
     One read where there is any, none where there is not. Raises `AgentUnreachable` or `AgentRejected`.
     """
-    if review.problem in set(Loss):
+    if review.problem in set(RunContextLoss):
         return None
     if review.surroundings is None or review.asked_by is None:
         return NOTHING
     try:
         found = await client.surroundings(review.thread_id, review.asked_by)
         return found.carried(review.target.kind, route) if found.seal(review.salt) == review.surroundings else None
-    except SurroundingsLost:
+    except RunContextLost:
         return None
 
 
@@ -230,7 +234,7 @@ def results_of(review: Review, state: ThreadState | None) -> tuple[CallResult | 
     return call_results(state.all_messages, ids, edited=state.edited_tool_calls)
 
 
-def observe(review: Review, claim: Claim, look: Look) -> Observation:
+def observe(review: Review, claim: Claim, look: ThreadSnapshot) -> Observation:
     """State, thread and runs."""
     base = observe_state(review, claim, look.state)
     status = look.thread.status if look.thread else None
@@ -268,12 +272,12 @@ def observe_state(review: Review, claim: Claim, state: ThreadState | None) -> Ob
 log = structlog.get_logger("placet")
 
 
-class Sight:
+class Probe:
     """What was seen last, and how to see again."""
 
-    def __init__(self, hold: Hold, review: Review, client: AgentClient, *, every_ms: int) -> None:
+    def __init__(self, hold: HeldClaim, review: Review, client: AgentClient, *, every_ms: int) -> None:
         self._hold, self._review, self._client, self._every_ms = hold, review, client, every_ms
-        self.last: Look | None = None
+        self.last: ThreadSnapshot | None = None
         self.results: tuple[CallResult | None, ...] = ()
         self._alarmed: tuple[str, ...] = ()
         self.missing = False  # the last look did not list the interrupt as it was shown
@@ -283,7 +287,7 @@ class Sight:
         """One full look, judged; None when the server cannot be read now."""
         await self._hold.renew()
         try:
-            seen = await see(self._hold.bench.store, self._client, self._review, self._hold.claim)
+            seen = await see(self._hold.services.store, self._client, self._review, self._hold.claim)
         except AgentError as exc:
             self.last = None
             log.warning(
@@ -329,12 +333,12 @@ class Sight:
         """
         if not needs_second_look(verdict.kind):
             return verdict
-        await self._hold.bench.sleep(SECOND_LOOK[verdict.kind])
+        await self._hold.services.sleep(SECOND_LOOK[verdict.kind])
         again = await self.glance()
         if again is None or again.kind is not verdict.kind or self.last is None:
             return None
         if self.missing and (again.kind is VerdictKind.MOVED_ON or self.last.gone):
-            store = self._hold.bench.store
+            store = self._hold.services.store
             self._noted = True
             if not await gone_for_good(store, self._client, self._review, self.last, every_ms=self._every_ms):
                 return None
@@ -344,7 +348,7 @@ class Sight:
         """The interrupt is listed: earlier looks that missed it count no more."""
         if self._noted:
             self._noted = False
-            async with self._hold.bench.store.begin() as tx:
+            async with self._hold.services.store.begin() as tx:
                 await reviews.note_listed(tx, self._review.id)
 
     @property

@@ -15,9 +15,9 @@ from bot.core.states import Operation, operations
 from bot.dispatch.recheck import moved
 from bot.errors import AgentRejected, AgentUnreachable, OutcomeUnknown
 from bot.policy.model import TenantPolicy
-from bot.runtimes.langgraph.client import AgentClient, Agents, Look
+from bot.runtimes.langgraph.client import AgentClient, Agents, ThreadSnapshot
 from bot.runtimes.langgraph.probe import carried_along, results_of
-from bot.runtimes.langgraph.run_context import Carried
+from bot.runtimes.langgraph.run_context import CarriedContext
 from bot.runtimes.langgraph.wire import REVIEW_NODE
 from bot.store import decisions, dispatches
 from bot.store.audit import events
@@ -30,14 +30,14 @@ CHANGED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OperatorReply:
     """How a request went, in one sentence for the operator."""
 
     ok: bool
     text: str
 
 
-def unsafe(review: Review, look: Look) -> str | None:
+def unsafe(review: Review, look: ThreadSnapshot) -> str | None:
     """Why this thread must not be forked, or None where no effect can have happened since its checkpoint."""
     if look.state is None or look.thread is None:
         return "the agent server no longer has the thread"
@@ -64,23 +64,27 @@ class Repairer:
     agents: Agents
     hint: Callable[[str, str, str], None]
 
-    async def repair(self, review: Review, tenant: TenantPolicy | None, *, actor: str) -> Told:
+    async def repair(self, review: Review, tenant: TenantPolicy | None, *, actor: str) -> OperatorReply:
         """Fork the review's thread if that is safe. Raises `AgentUnreachable` and other agent errors of reading."""
         if review.state is not ReviewState.BROKEN:
-            return Told(False, f"{review.id} is {review.state.value}, not broken: there is nothing to repair.")
+            return OperatorReply(False, f"{review.id} is {review.state.value}, not broken: there is nothing to repair.")
         if tenant is None or moved(review, tenant):
-            return Told(False, f"The policy no longer leads to {review.target.url} as {review.target.identity}.")
+            return OperatorReply(
+                False, f"The policy no longer leads to {review.target.url} as {review.target.identity}."
+            )
         client = self.agents.client(review.target, tenant)
         look = await client.look(review.thread_id)
         why = unsafe(review, look)
         if why is not None or look.state is None or look.state.checkpoint_id is None:
-            return Told(False, f"Not repaired, because {why}.")
+            return OperatorReply(False, f"Not repaired, because {why}.")
         # A fork runs the review step alone, and what it asks is sent with what the fork's own row says.
         carried = await carried_along(review, client, route="runs")
         if carried is None:
-            return Told(False, f"Not repaired, because {CHANGED}.")
+            return OperatorReply(False, f"Not repaired, because {CHANGED}.")
         if not await self._first(review, look.state.checkpoint_id, actor=actor):
-            return Told(False, "Not repaired, because it was asked for already: look at the thread's next review.")
+            return OperatorReply(
+                False, "Not repaired, because it was asked for already: look at the thread's next review."
+            )
         return await self._fork(client, review, look.state.checkpoint_id, carried, actor=actor)
 
     async def _first(self, review: Review, checkpoint: str, *, actor: str) -> bool:
@@ -95,18 +99,20 @@ class Repairer:
         return first
 
     async def _fork(
-        self, client: AgentClient, review: Review, checkpoint: str, carried: Carried, *, actor: str
-    ) -> Told:
+        self, client: AgentClient, review: Review, checkpoint: str, carried: CarriedContext, *, actor: str
+    ) -> OperatorReply:
         run = None
         try:
             run = await client.fork(review.thread_id, checkpoint, review.target.assistant, carried)
-            told = Told(True, f"Forked by run {run}: a fresh review opens as soon as the agent asks again.")
+            told = OperatorReply(True, f"Forked by run {run}: a fresh review opens as soon as the agent asks again.")
         except AgentUnreachable as exc:
-            told = Told(False, f"Not repaired: {exc}.")
+            told = OperatorReply(False, f"Not repaired: {exc}.")
         except AgentRejected as exc:
-            told = Told(False, f"The agent server refused to fork: {exc}.")
+            told = OperatorReply(False, f"The agent server refused to fork: {exc}.")
         except OutcomeUnknown as exc:
-            told = Told(False, f"Whether the agent server forked is not known ({exc}). Look at its next review.")
+            told = OperatorReply(
+                False, f"Whether the agent server forked is not known ({exc}). Look at its next review."
+            )
         async with self.store.begin() as tx:
             content = {"thread": review.thread_id, "run": run, "forked": told.ok}
             await events.record(
@@ -126,31 +132,35 @@ class Canceller:
     store: Store
     agents: Agents
 
-    async def cancel(self, review: Review, tenant: TenantPolicy | None, *, actor: str) -> Told:
+    async def cancel(self, review: Review, tenant: TenantPolicy | None, *, actor: str) -> OperatorReply:
         """Stop the review's run, if there is one of ours. Raises agent errors of reading."""
         if Operation.CANCEL not in operations(review):
-            return Told(False, f"{review.id} is {review.state.value}, not stuck: there is no run to stop.")
+            return OperatorReply(False, f"{review.id} is {review.state.value}, not stuck: there is no run to stop.")
         if tenant is None or moved(review, tenant):
-            return Told(False, f"The policy no longer leads to {review.target.url} as {review.target.identity}.")
+            return OperatorReply(
+                False, f"The policy no longer leads to {review.target.url} as {review.target.identity}."
+            )
         async with self.store.read() as tx:
             claim = await dispatches.load_claim(tx, review.id)
         client = self.agents.client(review.target, tenant)
         run = None if claim is None else _ours(claim, await client.look(review.thread_id))
         if run is None:
-            return Told(False, "Nothing was stopped: no run of ours is active there, or it is somebody else's.")
+            return OperatorReply(
+                False, "Nothing was stopped: no run of ours is active there, or it is somebody else's."
+            )
         return await self._stop(client, review, run, actor=actor)
 
-    async def _stop(self, client: AgentClient, review: Review, run: str, *, actor: str) -> Told:
+    async def _stop(self, client: AgentClient, review: Review, run: str, *, actor: str) -> OperatorReply:
         await self._record(review, "cancel.asked", run, actor=actor)
         try:
             await client.cancel(review.thread_id, run)
-            told = Told(True, f"Run {run} was stopped. {NOT_KNOWN}")
+            told = OperatorReply(True, f"Run {run} was stopped. {NOT_KNOWN}")
         except AgentUnreachable as exc:
-            told = Told(False, f"Not stopped: {exc}.")
+            told = OperatorReply(False, f"Not stopped: {exc}.")
         except AgentRejected as exc:
-            told = Told(False, f"The agent server refused to stop run {run}: {exc}.")
+            told = OperatorReply(False, f"The agent server refused to stop run {run}: {exc}.")
         except OutcomeUnknown as exc:
-            told = Told(False, f"Whether run {run} was stopped is not known ({exc}). {NOT_KNOWN}")
+            told = OperatorReply(False, f"Whether run {run} was stopped is not known ({exc}). {NOT_KNOWN}")
         await self._record(review, "cancel.done", run, actor=actor, stopped=told.ok)
         return told
 
@@ -160,7 +170,7 @@ class Canceller:
             await events.record(tx, tenant=review.tenant, kind=kind, review_id=review.id, actor=actor, content=content)
 
 
-def _ours(claim: Claim, look: Look) -> str | None:
+def _ours(claim: Claim, look: ThreadSnapshot) -> str | None:
     """Our run that is active; or, on a thread that is busy without any, the one that the server named to us."""
     active = [run for run in look.runs if run.active]
     mine = [run.run_id for run in active if run.dispatch == claim.dispatch_id or run.run_id == claim.run_id]

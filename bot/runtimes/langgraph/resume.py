@@ -21,7 +21,7 @@ import httpx
 
 from bot.core.json import Number, dump
 from bot.errors import AgentRejected, AgentUnreachable, OutcomeUnknown
-from bot.runtimes.langgraph.run_context import NOTHING, Carried
+from bot.runtimes.langgraph.run_context import NOTHING, CarriedContext
 from bot.runtimes.langgraph.transport import AgentServer, check_peer, path
 from bot.runtimes.langgraph.wire import ATTEMPT, MARK, NOT_AFTER, SINCE, UnreadableBody, inner, mapping, text, tree
 
@@ -43,7 +43,7 @@ def resume_body(  # noqa: PLR0913 - one name for each thing that the body says
     kind: str,  # noqa: ARG001 - callers say whom they speak to; measured: both servers read the same body
     since: int = 1,
     not_after: int | None = None,
-    carried: Carried = NOTHING,
+    carried: CarriedContext = NOTHING,
 ) -> bytes:
     """The body for `runs/wait`; `answer_tree` is `bot.core.decision.answer_tree`'s value, numbers as written.
 
@@ -75,7 +75,7 @@ def commands_body(  # noqa: PLR0913 - one name for each thing that the body says
     kind: str,  # noqa: ARG001 - as above
     since: int = 1,
     not_after: int | None = None,
-    carried: Carried = NOTHING,
+    carried: CarriedContext = NOTHING,
 ) -> bytes:
     """The body for `commands`, for deployments that offer nothing else.
 
@@ -124,7 +124,7 @@ class UntilEnd(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class ResumeAccepted:
     """The server took the answer: from here on it must never be sent again.
 
     `run_id` is None where the server did not name the run. `until_end()` waits for the run's end, ten seconds by
@@ -135,7 +135,7 @@ class Accepted:
     until_end: UntilEnd
 
 
-async def accepted(response: httpx.Response, *, command: int | None, patience: float) -> Accepted:
+async def accepted(response: httpx.Response, *, command: int | None, patience: float) -> ResumeAccepted:
     """Read the answer to a resume; `command` is the id inside a commands body, None on the runs route.
 
     Raises `AgentRejected` or `OutcomeUnknown`.
@@ -145,8 +145,8 @@ async def accepted(response: httpx.Response, *, command: int | None, patience: f
     if not response.is_success:
         raise OutcomeUnknown(f"resume: HTTP {response.status_code}")
     if command is None:
-        return Accepted(_named_run(response), _reader(response))
-    return Accepted(_read_envelope(await _envelope(response, patience), command), _nothing_to_read)
+        return ResumeAccepted(_named_run(response), _reader(response))
+    return ResumeAccepted(_read_envelope(await _envelope(response, patience), command), _nothing_to_read)
 
 
 def _named_run(response: httpx.Response) -> str | None:
@@ -227,7 +227,7 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
-class Doorway:
+class SendSettings:
     """What every send shares: one SSL context (making one takes longer than a send) and our patience, in seconds.
 
     `headers` runs from the first byte to the server's word that it took the answer; `frozen` is how long arming may
@@ -246,7 +246,7 @@ class _Attempt:
     """Which side of the first byte we are on."""
 
     arm: Arm
-    doorway: Doorway
+    send_settings: SendSettings
     limit: asyncio.Timeout
     armed: bool = False
     refused: BaseException | None = None
@@ -256,16 +256,16 @@ class _Attempt:
         await check_peer(event, info)
         if event != FIRST_BYTE:
             return
-        called = self.doorway.clock()
+        called = self.send_settings.clock()
         try:
             began = await self.arm()
         except BaseException as exc:
             self.refused = exc
             raise
-        if self.doorway.clock() - (called if began is None else began) > self.doorway.frozen:
+        if self.send_settings.clock() - (called if began is None else began) > self.send_settings.frozen:
             raise AgentUnreachable("resume: this process stood still before the first byte")
         self.armed = True
-        self.limit.reschedule(asyncio.get_running_loop().time() + self.doorway.headers)
+        self.limit.reschedule(asyncio.get_running_loop().time() + self.send_settings.headers)
 
     def failure(self, exc: Exception) -> Exception:
         """What an exception means on this side; what `arm` raised stays as it is."""
@@ -276,24 +276,26 @@ class _Attempt:
 
 
 @asynccontextmanager
-async def send(server: AgentServer, resume: Resume, *, arm: Arm, doorway: Doorway) -> AsyncIterator[Accepted]:
+async def send(
+    server: AgentServer, resume: Resume, *, arm: Arm, send_settings: SendSettings
+) -> AsyncIterator[ResumeAccepted]:
     """Post one answer and yield when the server has accepted it; leaving the block hangs up, which ends no run.
 
     Raises what `arm` raised, unchanged, or `AgentUnreachable`: nothing was sent. `AgentRejected`: the server refused
     (400, 401, 403, 404, 409, 422, or a command's error) and this attempt is dead. `OutcomeUnknown`: anything else.
     """
     transport = httpx.AsyncHTTPTransport(
-        verify=doorway.ssl_context,
+        verify=send_settings.ssl_context,
         retries=0,
         trust_env=False,
         limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
     )
-    timeout = httpx.Timeout(None, connect=doorway.connect)
+    timeout = httpx.Timeout(None, connect=send_settings.connect)
     async with httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as http:
-        response = await _opened(http, _request(http, server, resume), arm, doorway)
+        response = await _opened(http, _request(http, server, resume), arm, send_settings)
         try:
             command = resume.command_id if resume.route == "commands" else None
-            yield await accepted(response, command=command, patience=doorway.headers)
+            yield await accepted(response, command=command, patience=send_settings.headers)
         finally:
             await response.aclose()
 
@@ -303,9 +305,11 @@ def _request(http: httpx.AsyncClient, server: AgentServer, resume: Resume) -> ht
     return http.build_request("POST", server.at(resume.path), content=resume.body, headers=headers)
 
 
-async def _opened(http: httpx.AsyncClient, request: httpx.Request, arm: Arm, doorway: Doorway) -> httpx.Response:
+async def _opened(
+    http: httpx.AsyncClient, request: httpx.Request, arm: Arm, send_settings: SendSettings
+) -> httpx.Response:
     """The response at its headers, whatever they say."""
-    attempt = _Attempt(arm, doorway, asyncio.timeout(None))
+    attempt = _Attempt(arm, send_settings, asyncio.timeout(None))
     request.extensions["trace"] = attempt.trace
     try:
         async with attempt.limit:

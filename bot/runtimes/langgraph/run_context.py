@@ -31,7 +31,7 @@ _SERVERS = ("langgraph_", "__")
 _CONTEXT_PROVIDED = "__context_provided__"
 
 
-class Loss(StrEnum):
+class RunContextLoss(StrEnum):
     """Why a run's surroundings cannot be sent along; the codes that a review's `problem` holds."""
 
     GONE = "surroundings_gone"  # the run is not listed, or its row does not tell
@@ -39,26 +39,26 @@ class Loss(StrEnum):
     UNSENDABLE = "surroundings_unsendable"  # the server or the route takes them in no form
 
 
-class SurroundingsLost(Exception):
+class RunContextLost(Exception):
     """They cannot be had or cannot be sent, so no answer may leave."""
 
-    def __init__(self, loss: Loss) -> None:
+    def __init__(self, loss: RunContextLoss) -> None:
         super().__init__(loss.value)
         self.loss = loss
 
 
-class Carried(NamedTuple):
+class CarriedContext(NamedTuple):
     """What goes into a body: at its top, and into its `config`."""
 
     top: Mapping[str, Any]
     config: Mapping[str, Any]
 
 
-NOTHING = Carried({}, {})
+NOTHING = CarriedContext({}, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class RunContext:
     """One run's, the client's own keys only; values as written, and never printed."""
 
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -87,15 +87,15 @@ class Surroundings:
             found += [(name, one) for one in texts] or [(name, None)]
         return tuple(found)
 
-    def carried(self, kind: str, route: str) -> Carried:
-        """How an answer to a server of this kind takes them along. Raises `SurroundingsLost` where it cannot."""
+    def carried(self, kind: str, route: str) -> CarriedContext:
+        """How an answer to a server of this kind takes them along. Raises `RunContextLost` where it cannot."""
         top: dict[str, Any] = {}
         context, configurable = dict(self.context), dict(self.configurable)
         if kind == "langgraph" and route == "commands":
             # Commands take `config` alone, and copy `configurable` into the context without a `user_id`.
             differ = any(configurable.get(key, value) != value for key, value in context.items())
             if differ or self.stops or "user_id" in context:
-                raise SurroundingsLost(Loss.UNSENDABLE)
+                raise RunContextLost(RunContextLoss.UNSENDABLE)
             context, configurable = {}, context | configurable
         elif kind == "langgraph":
             context, configurable = self._for_langgraph()
@@ -109,7 +109,7 @@ class Surroundings:
             config["tags"] = list(self.tags)
         if self.recursion_limit is not None:
             config["recursion_limit"] = self.recursion_limit
-        return Carried(top, config)
+        return CarriedContext(top, config)
 
     def _for_langgraph(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Context or configurable, as the client sent it: this server takes one and copies it into the other.
@@ -124,27 +124,27 @@ class Surroundings:
         if all(key in context and context[key] == value for key, value in configurable.items()):
             return context, {}
         if self.is_context:
-            raise SurroundingsLost(Loss.UNSENDABLE)
+            raise RunContextLost(RunContextLoss.UNSENDABLE)
         return (
             context,
             configurable,
         )  # the JavaScript server copies nothing and takes both; Python's refuses, and runs nothing
 
 
-def read_surroundings(row: Mapping[str, Any]) -> Surroundings:
-    """What a listed run was started with. Raises `SurroundingsLost` where the row has another shape than both servers'.
+def read_surroundings(row: Mapping[str, Any]) -> RunContext:
+    """What a listed run was started with. Raises `RunContextLost` where the row has another shape than both servers'.
 
     LangGraph's rows hold it in `kwargs`. Aegra's hold it at the top, without the nodes to stop at.
     """
     held = inner(dict(row), "kwargs") if "kwargs" in row else row
     if not ("config" in held or "context" in held):
-        raise SurroundingsLost(Loss.GONE)
+        raise RunContextLost(RunContextLoss.GONE)
     config = _object(held.get("config"))
     sent = _object(config.get("configurable"))
     tags, limit = config.get("tags"), config.get("recursion_limit")
     if not isinstance(tags, list | None) or not isinstance(limit, Number | None) or too_deep(dict(held)):
-        raise SurroundingsLost(Loss.GONE)
-    return Surroundings(
+        raise RunContextLost(RunContextLoss.GONE)
+    return RunContext(
         _own(_object(held.get("context")), _IDS),
         _own(sent, _CONFIGURABLE_IDS),
         tuple(tags or ()),
@@ -154,42 +154,42 @@ def read_surroundings(row: Mapping[str, Any]) -> Surroundings:
     )
 
 
-class Started(NamedTuple):
+class StartedRun(NamedTuple):
     """The run that asked, and what it was started with."""
 
     run_id: str
-    surroundings: Surroundings
+    surroundings: RunContext
 
 
-def started_of(rows: Sequence[Any], run_id: str | None) -> Started:
+def started_of(rows: Sequence[Any], run_id: str | None) -> StartedRun:
     """The run that asked what a thread waits for, from the thread's listed runs.
 
     `run_id` is the run that wrote the newest checkpoint, as its metadata says; None where it does not say. A later one may have asked
     as well (it answered the first of two questions of one node, or of a sub-agent), and no checkpoint would tell. So all
-    of them that are over must have been started alike. Raises `SurroundingsLost`.
+    of them that are over must have been started alike. Raises `RunContextLost`.
     """
     try:
         runs = [mapping(row) for row in rows]
     except UnreadableBody as exc:
-        raise SurroundingsLost(Loss.GONE) from exc
+        raise RunContextLost(RunContextLoss.GONE) from exc
     first = next((run for run in runs if run_id in (None, run.get("run_id"))), None)
     named = first and text(first.get("run_id"))
     if not first or not named:
-        raise SurroundingsLost(Loss.GONE)
+        raise RunContextLost(RunContextLoss.GONE)
     since = (milliseconds(first.get("created_at")) or 0) if run_id is not None else 0
     over = [run for run in runs if run is not first and run.get("status") not in ACTIVE]
     found = read_surroundings(first)
     for run in over:
         if (milliseconds(run.get("created_at")) or since) >= since and read_surroundings(run) != found:
-            raise SurroundingsLost(Loss.DIFFER)
-    return Started(named, found)
+            raise RunContextLost(RunContextLoss.DIFFER)
+    return StartedRun(named, found)
 
 
 def _object(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise SurroundingsLost(Loss.GONE)
+        raise RunContextLost(RunContextLoss.GONE)
     return value
 
 

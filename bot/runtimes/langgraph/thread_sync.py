@@ -14,14 +14,14 @@ from typing import Any
 
 import structlog
 
-from bot.core.digest import Place, call_digest
+from bot.core.digest import CallAddress, call_digest
 from bot.core.model import Action, DecisionType, Review, ReviewState, Target
 from bot.core.states import IN_FLIGHT
 from bot.policy.matching import card_channel, tool_settings
 from bot.policy.model import TenantPolicy
 from bot.runtimes.langgraph.interrupts import ParsedInterrupt, ProposedCall, is_silent, parse_pending
 from bot.runtimes.langgraph.outcomes import call_results, is_only_one, tool_call_ids
-from bot.runtimes.langgraph.run_context import Loss, Started, SurroundingsLost
+from bot.runtimes.langgraph.run_context import RunContextLoss, RunContextLost, StartedRun
 from bot.runtimes.langgraph.wire import PendingInterrupt, ThreadRow, ThreadState
 from bot.store import messages, reviews
 from bot.store.engine import Store, Tx, new_id
@@ -54,18 +54,20 @@ WAITING = (ReviewState.OPEN, ReviewState.DECIDED, ReviewState.EXPIRED, ReviewSta
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ThreadReading:
     """One reading of one thread; `began` is the database's time before the first request."""
 
     target: Target
     row: ThreadRow
     state: ThreadState
     began: int
-    started: Callable[[], Awaitable[Started]]  # asks for the run that asked; raises `SurroundingsLost` and `AgentError`
+    started: Callable[
+        [], Awaitable[StartedRun]
+    ]  # asks for the run that asked; raises `RunContextLost` and `AgentError`
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What a sighting changed."""
 
     opened: int = 0
@@ -76,15 +78,15 @@ class Synced:
 
 
 async def record_sighting(
-    store: Store, tenant: TenantPolicy, seen: Sighting, *, policy_version: int, settled: bool
-) -> Synced:
+    store: Store, tenant: TenantPolicy, seen: ThreadReading, *, policy_version: int, settled: bool
+) -> SyncResult:
     """Write the difference between a sighting and the store.
 
     `settled` says that an earlier look saw the same thing: only then may a pending interrupt on an idle or failed
     thread be called unanswerable, since a pause shows for a moment before the thread's status says so.
     """
     if seen.row.status == "busy":
-        return Synced(again=True)
+        return SyncResult(again=True)
     parsed = _parse(tenant, seen.state)
     started = await _started(store, parsed, seen)
     async with store.begin() as tx:
@@ -101,15 +103,17 @@ async def record_sighting(
         again = again or later or reread > 0 or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
-    return Synced(len(opened), closed + reread + broken + renamed, again, missing.waits, missing.gone)
+    return SyncResult(len(opened), closed + reread + broken + renamed, again, missing.waits, missing.gone)
 
 
-async def record_absence(store: Store, tenant: TenantPolicy, target: Target, thread_id: str, *, began: int) -> Synced:
+async def record_absence(
+    store: Store, tenant: TenantPolicy, target: Target, thread_id: str, *, began: int
+) -> SyncResult:
     """As `record_sighting`, of a thread that answered 404: it is gone, or another identity's, or a proxy erred."""
     async with store.begin() as tx:
         mine = await _left_to_sync(tx, tenant, target, thread_id)
         missing = await _note_missing(tx, tenant, mine, (), began=began)
-    return Synced(missing=missing.waits, gone=missing.gone)
+    return SyncResult(missing=missing.waits, gone=missing.gone)
 
 
 async def supersede_gone(store: Store, gone: Sequence[str], state: ThreadState | None) -> int:
@@ -128,7 +132,9 @@ def _parse(tenant: TenantPolicy, state: ThreadState) -> tuple[ParsedInterrupt, .
     return parse_pending(found, listed, shared={one.id for one in state.pending if one.shared})
 
 
-async def _started(store: Store, parsed: Sequence[ParsedInterrupt], seen: Sighting) -> Started | Loss | None:
+async def _started(
+    store: Store, parsed: Sequence[ParsedInterrupt], seen: ThreadReading
+) -> StartedRun | RunContextLoss | None:
     """Which run asked, and with what it was started; None where nothing new is pending. Raises `AgentError`."""
     async with store.read() as tx:
         known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
@@ -138,7 +144,7 @@ async def _started(store: Store, parsed: Sequence[ParsedInterrupt], seen: Sighti
     try:
         started = await seen.started()
         started.surroundings.carried(seen.target.kind, seen.target.route)
-    except SurroundingsLost as lost:
+    except RunContextLost as lost:
         return lost.loss
     return started
 
@@ -240,7 +246,7 @@ async def _tell_what_ran(tx: Tx, review: Review, state: ThreadState) -> None:
         await reviews.set_outcomes(tx, review, outcomes)
 
 
-async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Review], seen: Sighting) -> int:
+async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Review], seen: ThreadReading) -> int:
     """Note whom the thread names as requester now, where reviews were opened for somebody else."""
     named = requester_of(tenant, seen.row.metadata)
     renamed = 0
@@ -250,7 +256,7 @@ async def _rename_requesters(tx: Tx, tenant: TenantPolicy, known: Sequence[Revie
     return renamed
 
 
-async def _break_errored(tx: Tx, known: Sequence[Review], seen: Sighting, *, settled: bool) -> tuple[int, bool]:
+async def _break_errored(tx: Tx, known: Sequence[Review], seen: ThreadReading, *, settled: bool) -> tuple[int, bool]:
     """Mark reviews broken whose interrupt is listed and cannot be answered any more."""
     errors = {one.id: one.task_error for one in seen.state.pending}
     unanswerable = seen.row.status in UNANSWERABLE
@@ -271,8 +277,8 @@ async def _open_new(  # noqa: PLR0913 - a reading and how it is to be judged
     tx: Tx,
     tenant: TenantPolicy,
     parsed: Sequence[ParsedInterrupt],
-    seen: Sighting,
-    started: Started | Loss | None,
+    seen: ThreadReading,
+    started: StartedRun | RunContextLoss | None,
     *,
     policy_version: int,
     settled: bool,
@@ -331,10 +337,10 @@ def _tell_of_odd(review: Review, one: ParsedInterrupt) -> None:
 
 
 def review_from(
-    tenant: TenantPolicy, one: ParsedInterrupt, seen: Sighting, pending: PendingInterrupt, *, now: int
+    tenant: TenantPolicy, one: ParsedInterrupt, seen: ThreadReading, pending: PendingInterrupt, *, now: int
 ) -> Review:
     """A new review, open and undelivered."""
-    place = Place(os.urandom(16), seen.target.url, seen.row.thread_id, one.interrupt_id)
+    place = CallAddress(os.urandom(16), seen.target.url, seen.row.thread_id, one.interrupt_id)
     ids = _call_ids(one, seen.state, pending)
     return Review(
         id=new_id("r"),
@@ -361,17 +367,17 @@ def review_from(
     )
 
 
-def _with_surroundings(review: Review, started: Started | Loss | None, tenant: TenantPolicy) -> Review:
+def _with_surroundings(review: Review, started: StartedRun | RunContextLoss | None, tenant: TenantPolicy) -> Review:
     """The review with the hash of what its run was started with, or with the reason why nothing can be sent for it."""
-    if not isinstance(started, Started):
-        return review.evolve(problem=review.problem or (started or Loss.GONE).value)
+    if not isinstance(started, StartedRun):
+        return review.evolve(problem=review.problem or (started or RunContextLoss.GONE).value)
     run_id, found = started
     seal = found.seal(review.salt) if found else None
     # What the policy names is shown, and stored for that; everything else is kept nowhere.
     return review.evolve(asked_by=run_id, surroundings=seal, started_with=found.named(tenant.agent.show_context))
 
 
-def _action(place: Place, call: ProposedCall, call_id: str | None) -> Action:
+def _action(place: CallAddress, call: ProposedCall, call_id: str | None) -> Action:
     return Action(
         position=call.position,
         tool=call.tool,

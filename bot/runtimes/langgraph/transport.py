@@ -119,7 +119,7 @@ def make_http(ssl_context: ssl.SSLContext) -> httpx.AsyncClient:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """A response read to its end."""
 
     status: int
@@ -129,7 +129,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HttpCall:
     """One request: `name` is how errors speak of it; `effect` says whether it may change anything."""
 
     name: str
@@ -142,14 +142,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ServerLine:
     """A server and the client that speaks to it."""
 
     server: AgentServer
     http: httpx.AsyncClient
     clock: Callable[[], float] = time.monotonic
 
-    async def ask(self, call: Call) -> Answer:
+    async def ask(self, call: HttpCall) -> HttpAnswer:
         """Send and read whole.
 
         A call without effect fails as `AgentUnreachable` or `AgentRejected`. One with an effect fails as
@@ -164,9 +164,9 @@ class Line:
             raise _lost(call, type(exc).__name__) from exc
         if status >= 300:
             raise refusal(call, status)
-        return Answer(status, body, self.clock() - began, date)
+        return HttpAnswer(status, body, self.clock() - began, date)
 
-    async def read(self, call: Call, shape: Callable[[Any], T]) -> T:
+    async def read(self, call: HttpCall, shape: Callable[[Any], T]) -> T:
         """As `ask`, and the body read as `shape`; a body of another shape is an error of the same kinds."""
         answer = await self.ask(call)
         try:
@@ -174,7 +174,7 @@ class Line:
         except (UnreadableBody, JsonProblem) as exc:
             raise _unreadable(call, answer.status) from exc
 
-    async def _exchange(self, call: Call) -> tuple[int, bytes, str]:
+    async def _exchange(self, call: HttpCall) -> tuple[int, bytes, str]:
         content = None if call.payload is None else dump(call.payload).encode("ascii")
         timeout = PATIENCE if call.seconds is None else httpx.Timeout(call.seconds, connect=PATIENCE.connect)
         headers = {**self.server.headers, **({} if content is None else {"Content-Type": "application/json"})}
@@ -196,7 +196,7 @@ async def _bounded(response: httpx.Response) -> bytes:
     return b"".join(parts)
 
 
-def refusal(call: Call, status: int) -> AgentError:
+def refusal(call: HttpCall, status: int) -> AgentError:
     """What a status from 300 on means for this call."""
     if status >= 500 or status in NOT_NOW:
         return _lost(call, f"HTTP {status}")
@@ -205,12 +205,12 @@ def refusal(call: Call, status: int) -> AgentError:
     return AgentRejected(f"{call.name}: HTTP {status}", status=status)
 
 
-def _lost(call: Call, what: str) -> AgentError:
+def _lost(call: HttpCall, what: str) -> AgentError:
     kind = OutcomeUnknown if call.effect else AgentUnreachable
     return kind(f"{call.name}: {what}")
 
 
-def _unreadable(call: Call, status: int) -> AgentError:
+def _unreadable(call: HttpCall, status: int) -> AgentError:
     if call.effect:
         return OutcomeUnknown(f"{call.name}: an answer of an unknown shape")
     return AgentRejected(f"{call.name}: an answer of an unknown shape", status=status)

@@ -22,12 +22,12 @@ from bot.loops import Tasks
 from bot.metrics import AGENT_READ_FAILURES, AGENT_READS, UNREADABLE_THREADS
 from bot.policy.model import TenantPolicy
 from bot.runtimes.langgraph.client import AgentClient, Agents, target_of
-from bot.runtimes.langgraph.run_context import Started
+from bot.runtimes.langgraph.run_context import StartedRun
 from bot.runtimes.langgraph.thread_sync import (
     LEAST_APART_MS,
     NOT_IDLE,
-    Sighting,
-    Synced,
+    SyncResult,
+    ThreadReading,
     list_agrees,
     record_absence,
     record_sighting,
@@ -37,7 +37,7 @@ from bot.runtimes.langgraph.wire import ThreadRow, ThreadState
 from bot.store import reviews, threads
 from bot.store.engine import Store
 from bot.store.policies import InForce, Policies
-from bot.store.reviews import Held
+from bot.store.reviews import UnsettledReview
 from bot.store.threads import Unreadable
 
 log = structlog.get_logger("placet")
@@ -56,7 +56,7 @@ Key = tuple[str, str, str]  # url, identity, thread
 
 
 @dataclass(slots=True)
-class Seen:
+class ThreadMemory:
     """What this process knows of one thread; losing it costs one reading."""
 
     updated_at: str = ""
@@ -67,7 +67,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class WatchedIdentity:
     """Where threads are read: a tenant under one policy version, as one identity."""
 
     tenant: TenantPolicy
@@ -97,7 +97,7 @@ class Watcher:
     changed: Callable[[], None]
     tasks: Tasks
     _rounds: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _seen: dict[Key, Seen] = field(default_factory=dict)
+    _seen: dict[Key, ThreadMemory] = field(default_factory=dict)
     _next_poll: dict[str, float] = field(default_factory=dict)
     _version: int = 0  # of the policy
     _next_strays: float = 0.0
@@ -111,7 +111,7 @@ class Watcher:
     async def read(self, tenant: TenantPolicy, identity: str, thread_id: str, *, version: int) -> None:
         """Read one thread now, whatever is known of it. Raises `AgentError`."""
         target = target_of(tenant, identity)
-        await self._read(Post(tenant, target, self.agents.client(target, tenant), version), thread_id)
+        await self._read(WatchedIdentity(tenant, target, self.agents.client(target, tenant), version), thread_id)
 
     async def step(self) -> bool:
         """Start a round for every tenant that is not in one: a server that hangs delays nobody else's."""
@@ -161,7 +161,9 @@ class Watcher:
             due = [thread for thread in others if self._due((tenant.agent.url, identity, thread))]
             await self._guarded(tenant, identity, due, version)
 
-    async def _poll_identity(self, tenant: TenantPolicy, identity: str, held: Sequence[Held], version: int) -> None:
+    async def _poll_identity(
+        self, tenant: TenantPolicy, identity: str, held: Sequence[UnsettledReview], version: int
+    ) -> None:
         target = target_of(tenant, identity)
         client = self.agents.client(target, tenant)
         listed: dict[str, str] = {}  # when each was updated: of ten thousand, their metadata is not kept
@@ -178,9 +180,9 @@ class Watcher:
             for thread in {**dict.fromkeys(mine), **listed}
             if self._wanted((target.url, identity, thread), listed.get(thread), held=thread in mine)
         }
-        await self._read_all(Post(tenant, target, client, version), due)
+        await self._read_all(WatchedIdentity(tenant, target, client, version), due)
 
-    async def _read_all(self, post: Post, due: Mapping[str, str | None]) -> None:
+    async def _read_all(self, post: WatchedIdentity, due: Mapping[str, str | None]) -> None:
         """Several at once, so that a thousand waiting threads are not read one by one."""
         left = iter(due.items())
         gone: list[_Gone] = []
@@ -201,7 +203,7 @@ class Watcher:
         if gone:
             await self._close_gone(post, gone)
 
-    async def _close_gone(self, post: Post, gone: Sequence[_Gone]) -> None:
+    async def _close_gone(self, post: WatchedIdentity, gone: Sequence[_Gone]) -> None:
         """Close what two readings did not list, where the list of threads tells the same of the thread."""
         try:
             listed = await post.client.statuses(NOT_IDLE)
@@ -258,20 +260,20 @@ class Watcher:
     async def _guarded(self, tenant: TenantPolicy, identity: str, threads: Sequence[str], version: int) -> None:
         target = target_of(tenant, identity)
         try:
-            post = Post(tenant, target, self.agents.client(target, tenant), version)
+            post = WatchedIdentity(tenant, target, self.agents.client(target, tenant), version)
         except AgentError as exc:
             log.warning("A tenant's threads cannot be read.", action="agent_fault", tenant=tenant.name, fault=str(exc))
             return
         await self._read_all(post, dict.fromkeys(threads))
 
-    async def _read(self, post: Post, thread_id: str, *, listed_at: str | None = None) -> Sequence[_Gone]:
+    async def _read(self, post: WatchedIdentity, thread_id: str, *, listed_at: str | None = None) -> Sequence[_Gone]:
         """Read state, then the thread's row, and record what they show; answers which reviews may have lost theirs."""
         began = await self.store.now()
         tenant, target, client = post.tenant, post.target, post.client
         AGENT_READS.labels(tenant=tenant.name).inc()
         state = await client.state(thread_id)
         fresh = await client.thread(thread_id)
-        seen = self._seen.setdefault((target.url, target.identity, thread_id), Seen())
+        seen = self._seen.setdefault((target.url, target.identity, thread_id), ThreadMemory())
         settled = seen.doubtful_since is not None and self.clock() - seen.doubtful_since >= SETTLED_S
         if state is None or fresh is None:
             synced = await record_absence(self.store, tenant, target, thread_id, began=began)
@@ -279,10 +281,10 @@ class Watcher:
         else:
             run_id = state.run_id
 
-            async def started() -> Started:
+            async def started() -> StartedRun:
                 return await client.started(thread_id, run_id)
 
-            sighting = Sighting(target, fresh, state, began, started)
+            sighting = ThreadReading(target, fresh, state, began, started)
             synced = await record_sighting(self.store, tenant, sighting, policy_version=post.version, settled=settled)
             # The listed time is remembered only if the row had not moved meanwhile: a moved one is read again.
             changed = _last_change(fresh)
@@ -298,7 +300,9 @@ class Watcher:
             self._seen.pop((target.url, target.identity, thread_id), None)  # nothing is held open there
         return [_Gone(thread_id, status, state, synced.gone)] if synced.gone else []
 
-    def _schedule(self, seen: Seen, synced: Synced, tenant: TenantPolicy, thread_id: str, updated_at: str) -> None:
+    def _schedule(
+        self, seen: ThreadMemory, synced: SyncResult, tenant: TenantPolicy, thread_id: str, updated_at: str
+    ) -> None:
         """When the thread is read again though nobody says that it moved."""
         now = self.clock()
         seen.updated_at, seen.missing = updated_at, synced.missing
@@ -315,14 +319,14 @@ class Watcher:
         spread = hash(thread_id) % 1000 / 1000 * OPEN_AGAIN_S / 2
         seen.next_read = now + OPEN_AGAIN_S + spread
 
-    async def _failed(self, post: Post, thread_id: str, listed_at: str | None, fault: str) -> None:
+    async def _failed(self, post: WatchedIdentity, thread_id: str, listed_at: str | None, fault: str) -> None:
         """One thread could not be read: leave it alone for a while, and have operators told if that lasts.
 
         While the whole server is away no single thread is to blame.
         """
         tenant, identity = post.tenant.name, post.target.identity
         AGENT_READ_FAILURES.labels(tenant=tenant).inc()
-        seen = self._seen.setdefault((post.target.url, identity, thread_id), Seen())
+        seen = self._seen.setdefault((post.target.url, identity, thread_id), ThreadMemory())
         if any(ailing == tenant for ailing, _ in self._ailing):
             seen.failures = max(seen.failures, 1)
         else:
@@ -340,7 +344,7 @@ class Watcher:
         seen.updated_at = seen.updated_at if listed_at is None else listed_at
         seen.next_read = self.clock() + min(BACK_OFF_S * 2 ** min(seen.failures - 1, 16), LONGEST_BACK_OFF_S)
 
-    async def _readable(self, post: Post, thread_id: str, seen: Seen) -> None:
+    async def _readable(self, post: WatchedIdentity, thread_id: str, seen: ThreadMemory) -> None:
         if not seen.failures:
             return
         seen.failures = 0
@@ -371,7 +375,7 @@ class Watcher:
         seen = self._seen.get((tenant.agent.url, one.identity, one.thread_id))
         return one.thread_id in waiting and (seen is None or seen.failures > 0)
 
-    async def _supersede_moved(self, tenant: TenantPolicy, held: Sequence[Held]) -> None:
+    async def _supersede_moved(self, tenant: TenantPolicy, held: Sequence[UnsettledReview]) -> None:
         """Reviews whose answers would go elsewhere than the policy now says."""
         await self._supersede([review for review in held if moved(review, tenant)])
 
@@ -385,7 +389,7 @@ class Watcher:
             strays = await reviews.stray_reviews(tx, tenants=[tenant.name for tenant in in_force.tenants()])
         await self._supersede(strays)
 
-    async def _supersede(self, stale: Sequence[Held]) -> None:
+    async def _supersede(self, stale: Sequence[UnsettledReview]) -> None:
         for review in stale:
             async with self.store.begin() as tx:
                 current = await reviews.load_review(tx, review.id, lock=True)
@@ -405,7 +409,7 @@ def _last_change(row: ThreadRow) -> str:
     return f"{row.status} {row.updated_at}"
 
 
-def _of_others(tenant: TenantPolicy, held: Sequence[Held]) -> dict[str, list[str]]:
+def _of_others(tenant: TenantPolicy, held: Sequence[UnsettledReview]) -> dict[str, list[str]]:
     """Threads held open for identities that are not polled: they came by hints and are read on our own schedule."""
     found: dict[str, list[str]] = {}
     for review in held:

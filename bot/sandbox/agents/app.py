@@ -19,8 +19,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.sandbox.agents.assistants import Assistants
-from bot.sandbox.agents.commands import Commands
-from bot.sandbox.agents.engine import Engine, Refused
+from bot.sandbox.agents.commands import ResumeCommands
+from bot.sandbox.agents.engine import Engine, EngineRefused
 from bot.sandbox.agents.graphs import GRAPHS
 from bot.sandbox.agents.kinds import KINDS, Kind
 from bot.sandbox.agents.ledger import Ledger
@@ -62,13 +62,13 @@ def create_app(*, database: Path, effects_file: Path, kind: str = "langgraph", a
 
     async def refused(request: Request, problem: Exception) -> Response:
         del request
-        status = problem.status if isinstance(problem, Refused) else 500
+        status = problem.status if isinstance(problem, EngineRefused) else 500
         return Json(manners.fault(status, str(problem)), status)
 
     return Starlette(
         routes=_open_routes(manners),
         lifespan=lifespan,
-        exception_handlers={Refused: refused},
+        exception_handlers={EngineRefused: refused},
         middleware=[Middleware(_BearerKey, kind=manners, api_key=api_key)],
     )
 
@@ -91,7 +91,7 @@ def _open_routes(kind: Kind) -> list[Route]:
 
 def _routes(engine: Engine, runner: Runner) -> list[Route]:
     threads, runs = Threads(engine, runner), Runs(engine, runner)
-    assistants, commands = Assistants(engine, runner), Commands(engine, runner)
+    assistants, commands = Assistants(engine, runner), ResumeCommands(engine, runner)
     table: list[tuple[str, str, Any]] = [
         ("POST", "/threads", threads.create),
         ("POST", "/threads/search", threads.search),

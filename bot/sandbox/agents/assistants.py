@@ -5,14 +5,14 @@ import uuid
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.sandbox.agents.engine import Refused
+from bot.sandbox.agents.engine import EngineRefused
 from bot.sandbox.agents.kinds import assistant_id_of
 from bot.sandbox.agents.ledger import Assistant
-from bot.sandbox.agents.requests import Endpoints, body_of, identity
+from bot.sandbox.agents.requests import AgentEndpoints, body_of, identity
 from bot.sandbox.agents.views import Json
 
 
-class Assistants(Endpoints):
+class Assistants(AgentEndpoints):
     """`/assistants`. The graphs' own ones can be read and not deleted."""
 
     async def create(self, request: Request) -> Response:
@@ -37,7 +37,7 @@ class Assistants(Endpoints):
         if there is None:
             ledger.add(made)
         elif there.owner != made.owner or body.get("if_exists") != "do_nothing":
-            raise Refused(409, f"Assistant '{made.assistant_id}' already exists")
+            raise EngineRefused(409, f"Assistant '{made.assistant_id}' already exists")
         return Json(self._kind.assistant(there or made))
 
     async def read(self, request: Request) -> Response:
@@ -47,7 +47,7 @@ class Assistants(Endpoints):
     async def delete(self, request: Request) -> Response:
         """Its runs' rows go with it; a run that had begun goes on without one."""
         if not self._engine.ledger.delete("assistant", self._assistant(request).assistant_id):
-            raise Refused(403, "a graph's own assistant cannot be deleted")
+            raise EngineRefused(403, "a graph's own assistant cannot be deleted")
         return Json({"status": "deleted"})
 
     def _assistant(self, request: Request) -> Assistant:

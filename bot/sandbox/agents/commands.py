@@ -9,9 +9,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.sandbox.agents.engine import Refused
+from bot.sandbox.agents.engine import EngineRefused
 from bot.sandbox.agents.ledger import JSON, Thread
-from bot.sandbox.agents.requests import Endpoints, body_of, identity
+from bot.sandbox.agents.requests import AgentEndpoints, body_of, identity
 from bot.sandbox.agents.views import Json
 
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
@@ -25,7 +25,7 @@ class CommandError(Exception):
         self.code = code
 
 
-class Commands(Endpoints):
+class ResumeCommands(AgentEndpoints):
     """The two methods that both servers know: `run.start` and `input.respond`."""
 
     async def run(self, request: Request) -> Response:
@@ -49,7 +49,7 @@ class Commands(Endpoints):
     async def _result(self, request: Request, method: str, params: JSON) -> JSON:
         try:
             thread = self._thread(request)
-        except Refused as missing:
+        except EngineRefused as missing:
             raise CommandError("no_such_run", str(missing)) from missing
         if method == "run.start":
             return {"run_id": await self._start(request, thread, self._as_resume(params, thread))}
@@ -62,7 +62,7 @@ class Commands(Endpoints):
     async def _start(self, request: Request, thread: Thread, body: JSON) -> str:
         try:
             run = await self._runner.accept(thread, body, owner=identity(request))
-        except Refused as refused:
+        except EngineRefused as refused:
             raise CommandError("invalid_argument", str(refused)) from refused
         return run.run_id
 

@@ -19,7 +19,7 @@ from bot.sandbox.agents.ledger import JSON, Ledger, Run, Thread
 from bot.sandbox.agents.views import interrupt_view, plain
 
 
-class Refused(Exception):
+class EngineRefused(Exception):
     """The server does not take this request: HTTP status and sentence."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -60,7 +60,7 @@ class Engine:
         for name in self.graphs:
             if assistant_id_of(name) == assistant:
                 return name
-        raise Refused(404, f"Assistant '{assistant}' not found")
+        raise EngineRefused(404, f"Assistant '{assistant}' not found")
 
     async def invoke(self, run: Run, graph_id: str) -> JSON:
         """Run the graph as the request says, to its end or its next pause; whatever it raises comes out as it is."""

@@ -40,14 +40,14 @@ ops_per_call = _agent(GATES, "per_call")
 
 
 @dataclass
-class Account:
+class RunAccount:
     """For whom the tools of `ops_account` act. Whoever starts a run without saying so acts for nobody."""
 
     org: str = "NOBODY"
     user_id: str = "nobody"
 
 
-ops_account = _agent(GATES, context=Account)
+ops_account = _agent(GATES, context=RunAccount)
 
 
 def _describe(tool_call: Any, state: Any, runtime: Any) -> str:

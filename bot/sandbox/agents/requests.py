@@ -5,12 +5,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from bot.sandbox.agents.engine import Engine, Refused
+from bot.sandbox.agents.engine import Engine, EngineRefused
 from bot.sandbox.agents.ledger import JSON, Run, Thread
 from bot.sandbox.agents.runner import Runner
 
 
-class Endpoints:
+class AgentEndpoints:
     """A group of endpoints over one engine and its runner."""
 
     def __init__(self, engine: Engine, runner: Runner) -> None:
@@ -25,7 +25,7 @@ class Endpoints:
         """The thread in the path, if the caller may see it. Raises Refused 404."""
         thread = self._engine.ledger.thread(request.path_params["thread_id"])
         if thread is None or (self._kind.scoped and thread.owner != identity(request)):
-            raise Refused(404, f"Thread '{request.path_params['thread_id']}' not found")
+            raise EngineRefused(404, f"Thread '{request.path_params['thread_id']}' not found")
         return thread
 
     def _run(self, request: Request) -> Run:
@@ -33,7 +33,7 @@ class Endpoints:
         thread = self._thread(request)
         run = self._engine.ledger.run(request.path_params["run_id"])
         if run is None or run.thread_id != thread.thread_id:
-            raise Refused(404, f"Run '{request.path_params['run_id']}' not found")
+            raise EngineRefused(404, f"Run '{request.path_params['run_id']}' not found")
         return run
 
 
@@ -48,7 +48,7 @@ async def body_of(request: Request) -> JSON:
     try:
         body = json.loads(raw or b"{}")
     except ValueError as problem:
-        raise Refused(422, f"the body is not JSON: {problem}") from problem
+        raise EngineRefused(422, f"the body is not JSON: {problem}") from problem
     if not isinstance(body, dict):
-        raise Refused(422, "the body must be a JSON object")
+        raise EngineRefused(422, "the body must be a JSON object")
     return body

@@ -13,7 +13,7 @@ from typing import Any
 
 from langgraph.types import StateSnapshot
 
-from bot.sandbox.agents.engine import Engine, Refused
+from bot.sandbox.agents.engine import Engine, EngineRefused
 from bot.sandbox.agents.kinds import assistant_id_of
 from bot.sandbox.agents.ledger import ACTIVE, JSON, Run, Thread
 from bot.sandbox.agents.views import plain
@@ -45,7 +45,7 @@ class Runner:
         """Take a run, or raise Refused (404 no such assistant, 400 and 409 as the kind has it)."""
         engine = self._engine
         if refusal := engine.kind.refusal(request, thread):
-            raise Refused(*refusal)
+            raise EngineRefused(*refusal)
         if engine.kind.admission_s:
             await asyncio.sleep(engine.kind.admission_s)
         asked = str(request.get("assistant_id") or thread.metadata.get("assistant_id") or "")

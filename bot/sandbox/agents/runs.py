@@ -6,13 +6,13 @@ from itertools import islice
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from bot.sandbox.agents.engine import Refused
+from bot.sandbox.agents.engine import EngineRefused
 from bot.sandbox.agents.ledger import JSON, Run
-from bot.sandbox.agents.requests import Endpoints, body_of, identity
+from bot.sandbox.agents.requests import AgentEndpoints, body_of, identity
 from bot.sandbox.agents.views import Json, encode
 
 
-class Runs(Endpoints):
+class Runs(AgentEndpoints):
     """`/threads/{thread_id}/runs` and below."""
 
     async def start(self, request: Request) -> Response:
@@ -32,7 +32,7 @@ class Runs(Endpoints):
     async def _accepted(self, request: Request) -> Run:
         body = await body_of(request)
         if not isinstance(body.get("assistant_id"), str):
-            raise Refused(422, "assistant_id: field required")
+            raise EngineRefused(422, "assistant_id: field required")
         _check_shapes(body)
         return await self._runner.accept(self._thread(request), body, owner=identity(request))
 
@@ -57,7 +57,7 @@ class Runs(Endpoints):
         run = self._run(request)
         stopped = await self._runner.cancel(run)
         if not stopped and not self._kind.scoped:
-            raise Refused(404, "No matching runs to cancel.")
+            raise EngineRefused(404, "No matching runs to cancel.")
         return Json(self._kind.run(self._engine.ledger.run(run.run_id) or run))
 
 
@@ -69,4 +69,4 @@ def _whereabouts(run: Run) -> dict[str, str]:
 def _check_shapes(body: JSON) -> None:
     for name in ("command", "config", "checkpoint", "metadata", "context"):
         if not isinstance(body.get(name), dict | None):
-            raise Refused(422, f"{name}: must be an object")
+            raise EngineRefused(422, f"{name}: must be an object")

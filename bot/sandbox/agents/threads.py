@@ -7,15 +7,15 @@ from langgraph.types import StateSnapshot
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.sandbox.agents.engine import Refused
+from bot.sandbox.agents.engine import EngineRefused
 from bot.sandbox.agents.ledger import JSON, Thread
-from bot.sandbox.agents.requests import Endpoints, body_of, identity
+from bot.sandbox.agents.requests import AgentEndpoints, body_of, identity
 from bot.sandbox.agents.views import EMPTY_STATE, Json, state_view
 
 _SORTS = ("thread_id", "status", "created_at", "updated_at")
 
 
-class Threads(Endpoints):
+class Threads(AgentEndpoints):
     """`/threads` and what hangs below one, runs apart."""
 
     async def create(self, request: Request) -> Response:
@@ -28,7 +28,7 @@ class Threads(Endpoints):
         except sqlite3.IntegrityError as taken:
             held = self._engine.ledger.thread(thread_id)
             if body.get("if_exists") != "do_nothing" or held is None or held.owner != thread.owner:
-                raise Refused(409, f"Thread '{thread_id}' already exists") from taken
+                raise EngineRefused(409, f"Thread '{thread_id}' already exists") from taken
             thread = held
         return Json(self._kind.thread(thread))
 
@@ -40,7 +40,7 @@ class Threads(Endpoints):
         rows = [self._kind.thread(thread) for thread in found[offset : offset + limit]]
         if select := body.get("select"):
             if self._kind.scoped:
-                raise Refused(422, "Value error, select projection is not supported")
+                raise EngineRefused(422, "Value error, select projection is not supported")
             rows = [{name: row[name] for name in select if name in row} for row in rows]
         return Json(rows, headers={} if self._kind.scoped else {"x-pagination-total": str(len(found))})
 
@@ -50,7 +50,7 @@ class Threads(Endpoints):
         matching = [thread for thread in threads if all(thread.metadata.get(name) == value for name, value in wanted)]
         sort = body.get("sort_by") or "created_at"
         if sort not in _SORTS:
-            raise Refused(422, f"sort_by must be one of {', '.join(_SORTS)}")
+            raise EngineRefused(422, f"sort_by must be one of {', '.join(_SORTS)}")
         return sorted(matching, key=lambda t: str(getattr(t, sort)), reverse=body.get("sort_order") != "asc")
 
     async def read(self, request: Request) -> Response:

@@ -35,7 +35,7 @@ class OptionGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One element that holds a value.
 
     `dom_id` is the same for the same block_id and action_id, which is what keeps a person's typing through a redraw.
@@ -62,14 +62,14 @@ def dom_id(*parts: str) -> str:
     return f"f-{blake2s(chr(0).join(parts).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
-def read_field(block: Json, element: Json, *, scope: str, held: Json | None, error: str = "") -> Field:
+def read_field(block: Json, element: Json, *, scope: str, held: Json | None, error: str = "") -> FormField:
     """Return an element with its state; `held` is that state, none where nothing but the initial value is known.
 
     `scope` names the message or view: elsewhere on the page the same ids may stand again.
     """
     state = held or initial(element)
     value = state[STATEFUL[element["type"]][0]]
-    return Field(
+    return FormField(
         dom_id=dom_id(scope, block["block_id"], element["action_id"]),
         kind=element["type"],
         block_id=block["block_id"],

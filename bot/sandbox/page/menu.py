@@ -6,7 +6,7 @@ from bot.sandbox.agents.presets import PRESETS
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class MenuOffer:
     """A preset of the agent's, and what it will do in a person's words."""
 
     preset: str
@@ -14,14 +14,14 @@ class Offer:
 
 
 TELLING = (
-    Offer("one", "Disable a user"),
-    Offer("refund", "Refund an order"),
-    Offer("three", "Three calls together"),
-    Offer("ask", "A question to a person"),
-    Offer("high-risk", "Long, high-risk SQL"),
-    Offer("parallel", "Two pauses at once"),
-    Offer("thirty", "Thirty calls together"),
-    Offer("hostile", "Text that attacks its reader"),
-    Offer("boom", "A tool that fails"),
+    MenuOffer("one", "Disable a user"),
+    MenuOffer("refund", "Refund an order"),
+    MenuOffer("three", "Three calls together"),
+    MenuOffer("ask", "A question to a person"),
+    MenuOffer("high-risk", "Long, high-risk SQL"),
+    MenuOffer("parallel", "Two pauses at once"),
+    MenuOffer("thirty", "Thirty calls together"),
+    MenuOffer("hostile", "Text that attacks its reader"),
+    MenuOffer("boom", "A tool that fails"),
 )
 OTHERS = tuple(sorted(set(PRESETS) - {offer.preset for offer in TELLING}))

@@ -33,7 +33,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PanelLine:
     """One message of an agent's thread."""
 
     role: str
@@ -48,7 +48,7 @@ class AgentThread:
     id: str
     status: str
     asker: str
-    lines: tuple[Line, ...] | None = None
+    lines: tuple[PanelLine, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class PanelRecord:
     """One line of the app's own record, as the app tells it."""
 
     unix: int
@@ -69,7 +69,7 @@ class Recorded:
     what: str
 
 
-Records = Callable[[], Awaitable[Sequence[Recorded]]]
+Records = Callable[[], Awaitable[Sequence[PanelRecord]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,14 @@ async def _thread(client: httpx.AsyncClient, agent_url: str, row: Json, opened: 
     return AgentThread(thread_id, str(row["status"]), asker, lines)
 
 
-async def _lines(client: httpx.AsyncClient, agent_url: str, thread_id: str) -> tuple[Line, ...]:
+async def _lines(client: httpx.AsyncClient, agent_url: str, thread_id: str) -> tuple[PanelLine, ...]:
     answer = await client.get(f"{agent_url}/threads/{thread_id}/state", headers=_IDENTITY)
     values = answer.raise_for_status().json().get("values") or {}
     return tuple(read_line(message) for message in values.get("messages", []))
 
 
-def read_line(message: Json) -> Line:
+def read_line(message: Json) -> PanelLine:
     """Return a message of LangChain's as it is shown: whoever speaks, the text, and the calls it proposes."""
     content = message.get("content")
     calls = tuple(f"{ascii_name(call['name'])} {json.dumps(call['args'])}" for call in message.get("tool_calls") or [])
-    return Line(str(message.get("type", "")), content if isinstance(content, str) else json.dumps(content), calls)
+    return PanelLine(str(message.get("type", "")), content if isinstance(content, str) else json.dumps(content), calls)

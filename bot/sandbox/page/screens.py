@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.sandbox.page.names import Names
-from bot.sandbox.page.sight import Sight
+from bot.sandbox.page.sight import PageView
 from bot.sandbox.slack.lookup import NotThere, find_person
-from bot.sandbox.slack.records import Channel, Ephemeral, Json, Message, Person, View
+from bot.sandbox.slack.records import Channel, Ephemeral, Json, Member, PostedMessage, StoredView
 from bot.sandbox.slack.world import World
 
 HOME = "home"
@@ -30,7 +30,7 @@ class Someone:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePlace:
     """A channel in the side bar; `label` as Slack writes it."""
 
     id: str
@@ -48,7 +48,7 @@ class Said:
     author: Someone
     text: str
     blocks: tuple[Json, ...]
-    sight: Sight
+    sight: PageView
     private: bool = False
     edited: bool = False
     deleted: bool = False
@@ -65,7 +65,7 @@ class Opened:
 
     id: str
     content: Json
-    sight: Sight
+    sight: PageView
     notice: str = ""
     depth: int = 1
 
@@ -81,12 +81,12 @@ class Screen:
     seen: int
     me: Someone
     people: tuple[Someone, ...]
-    places: tuple[Place, ...]
-    here: Place | None
+    places: tuple[PagePlace, ...]
+    here: PagePlace | None
     messages: tuple[Said, ...]
     home: Opened | None
     modal: Opened | None
-    sight: Sight
+    sight: PageView
 
 
 def screen_of(world: World, *, user: str | None, place: str | None, asker: str) -> Screen:
@@ -109,22 +109,22 @@ def screen_of(world: World, *, user: str | None, place: str | None, asker: str) 
         messages=messages,
         home=_home(world, me, names) if place == HOME else None,
         modal=_modal(world, me, names),
-        sight=Sight(names),
+        sight=PageView(names),
     )
 
 
-def _first_reviewer(world: World) -> Person:
+def _first_reviewer(world: World) -> Member:
     everybody = [person for person in world.people.values() if not person.is_bot]
     return next((person for person in everybody if person.reviewer), everybody[0])
 
 
-def _someone(world: World, person: Person, asker: str = "") -> Someone:
+def _someone(world: World, person: Member, asker: str = "") -> Someone:
     hue = list(world.people).index(person.id) % 6
     initials = "".join(word[0] for word in person.name.split())[:2].upper()
     return Someone(person.id, person.name, initials, hue, _role(person, asker), person.is_bot)
 
 
-def _role(person: Person, asker: str) -> str:
+def _role(person: Member, asker: str) -> str:
     if person.deleted:
         return "deactivated"
     if person.is_restricted or person.is_ultra_restricted:
@@ -134,32 +134,32 @@ def _role(person: Person, asker: str) -> str:
     return "requester" if person.id == asker else "stranger"
 
 
-def _places(world: World, me: Person) -> Iterable[Place]:
+def _places(world: World, me: Member) -> Iterable[PagePlace]:
     bots = {person.id for person in world.people.values() if person.is_bot}
     seen = [channel for channel in world.channels.values() if channel.kind == "public" or me.id in channel.members]
     ordered = sorted(seen, key=lambda channel: (channel.kind == "im", not channel.members & bots, channel.name))
     return (_place(world, channel) for channel in ordered)
 
 
-def _here(places: tuple[Place, ...], wanted: str) -> Place:
+def _here(places: tuple[PagePlace, ...], wanted: str) -> PagePlace:
     for place in places:
         if place.id == wanted:
             return place
     raise NotThere(f"no channel {wanted!r} to be seen", [place.id for place in places])
 
 
-def _place(world: World, channel: Channel) -> Place:
+def _place(world: World, channel: Channel) -> PagePlace:
     if channel.kind == "im":
         bot = next((world.people[user].name for user in channel.members if world.people[user].is_bot), "app")
-        return Place(channel.id, bot, channel.is_archived, direct=True)
-    return Place(channel.id, f"# {channel.name}", channel.is_archived, direct=False)
+        return PagePlace(channel.id, bot, channel.is_archived, direct=True)
+    return PagePlace(channel.id, f"# {channel.name}", channel.is_archived, direct=False)
 
 
-def _messages(world: World, me: Person, channel: str) -> Iterable[Said]:
+def _messages(world: World, me: Member, channel: str) -> Iterable[Said]:
     """Yield the first messages of threads and what stands alone, oldest first, each with what hangs below it."""
     posted = world.messages.get(channel, {}).values()
     whispered = [e for e in world.ephemerals if e.channel == channel and e.user == me.id]
-    everything: list[Message | Ephemeral] = sorted([*posted, *whispered], key=lambda m: m.ts)
+    everything: list[PostedMessage | Ephemeral] = sorted([*posted, *whispered], key=lambda m: m.ts)
     below: dict[str, list[Said]] = {}
     for message in everything:
         if message.thread_ts not in (None, message.ts):
@@ -169,33 +169,33 @@ def _messages(world: World, me: Person, channel: str) -> Iterable[Said]:
             yield _said(world, message, tuple(below.get(message.ts, ())))
 
 
-def _said(world: World, message: Message | Ephemeral, replies: tuple[Said, ...] = ()) -> Said:
+def _said(world: World, message: PostedMessage | Ephemeral, replies: tuple[Said, ...] = ()) -> Said:
     private = isinstance(message, Ephemeral)
-    author = message.user if isinstance(message, Message) else world.installations[message.team_id].bot_user
+    author = message.user if isinstance(message, PostedMessage) else world.installations[message.team_id].bot_user
     return Said(
         channel=message.channel,
         ts=message.ts,
         author=_someone(world, world.people[author]),
         text=message.text,
         blocks=message.blocks,
-        sight=Sight(Names(world), f"{message.channel} {message.ts}"),
+        sight=PageView(Names(world), f"{message.channel} {message.ts}"),
         private=private,
-        edited=isinstance(message, Message) and message.edited_ts is not None,
-        deleted=isinstance(message, Message) and message.tombstone,
+        edited=isinstance(message, PostedMessage) and message.edited_ts is not None,
+        deleted=isinstance(message, PostedMessage) and message.tombstone,
         replies=replies,
     )
 
 
-def _modal(world: World, me: Person, names: Names) -> Opened | None:
+def _modal(world: World, me: Member, names: Names) -> Opened | None:
     stack = world.modals(me.id)
     return _opened(stack[-1], names, depth=len(stack)) if stack else None
 
 
-def _home(world: World, me: Person, names: Names) -> Opened | None:
+def _home(world: World, me: Member, names: Names) -> Opened | None:
     view_id = next((view_id for (_, owner), view_id in world.homes.items() if owner == me.id), None)
     return _opened(world.views[view_id], names) if view_id else None
 
 
-def _opened(view: View, names: Names, depth: int = 1) -> Opened:
-    sight = Sight(names, view.id, view.values, view.errors)
+def _opened(view: StoredView, names: Names, depth: int = 1) -> Opened:
+    sight = PageView(names, view.id, view.values, view.errors)
     return Opened(view.id, {**view.content, "hash": view.hash}, sight, view.notice or "", depth)

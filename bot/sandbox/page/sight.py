@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from bot.sandbox.page.emoji import with_emoji
-from bot.sandbox.page.fields import Field, read_field
+from bot.sandbox.page.fields import FormField, read_field
 from bot.sandbox.page.mrkdwn import read_mrkdwn
 from bot.sandbox.page.names import Names
 from bot.sandbox.page.richtext import read_line
@@ -21,7 +21,7 @@ Values = Mapping[str, Mapping[str, Json]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class PageView:
     """`scope` keeps ids on the page apart. `values` and `errors` are a view's, by block_id; a message has neither."""
 
     names: Names
@@ -56,7 +56,7 @@ class Sight:
         """Return a line of rich text as HTML."""
         return html(read_line(elements, self.names))
 
-    def field(self, block: Json, element: Json) -> Field:
+    def field(self, block: Json, element: Json) -> FormField:
         """Return an element with what is typed or chosen in it here."""
         held = self.values.get(block["block_id"], {}).get(element["action_id"])
         error = self.errors.get(block["block_id"], "") if block["type"] == "input" else ""

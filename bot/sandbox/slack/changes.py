@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bot.sandbox.slack.events import emit
 from bot.sandbox.slack.lookup import NotThere, find_channel, find_person
 from bot.sandbox.slack.posting import erase
-from bot.sandbox.slack.records import Channel, Group, Json, Person
+from bot.sandbox.slack.records import Channel, Group, Json, Member
 from bot.sandbox.slack.shapes import group_json, message_json, user_json
 from bot.sandbox.slack.world import World
 
@@ -21,7 +21,7 @@ async def tell(world: World, team_ids: Iterable[str], event: Json, *, silent: bo
         await emit(world, team_id, event)
 
 
-async def change_person(world: World, user: str, changes: dict[str, Any], *, silent: bool = False) -> Person:
+async def change_person(world: World, user: str, changes: dict[str, Any], *, silent: bool = False) -> Member:
     """Change an account (deleted, is_restricted, name and so on)."""
     person = replace(find_person(world, user), **changes, updated=int(world.clock()))
     world.add(person)

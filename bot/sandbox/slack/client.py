@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bot.sandbox.slack.modals import view_json
-from bot.sandbox.slack.records import Ephemeral, Hook, Json, Message, Person, Trigger
+from bot.sandbox.slack.records import Ephemeral, Hook, Json, Member, PostedMessage, Trigger
 from bot.sandbox.slack.world import World
 
 TROUBLE = "We had some trouble connecting. Try again?"
@@ -16,7 +16,7 @@ REQUIRED = "Please complete this required field."
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ClientOutcome:
     """What one interaction came to, as the person's client shows it.
 
     `status` is the app's own HTTP status (Socket Mode: 200 for an ack), none where nothing was sent or nothing came in time.
@@ -38,14 +38,14 @@ def top_view(world: World, user: str) -> Json | None:
     return view_json(world, modals[-1]) if modals else None
 
 
-def new_trigger(world: World, person: Person, team_id: str, view_id: str | None = None) -> Trigger:
+def new_trigger(world: World, person: Member, team_id: str, view_id: str | None = None) -> Trigger:
     """Make a trigger for this interaction; `view_id` where it happened inside a modal."""
     trigger = Trigger(f"{world.next_id('')}.{world.next_id('')}.x", team_id, person.id, world.clock(), view_id)
     world.triggers[trigger.id] = trigger
     return trigger
 
 
-def new_hook(world: World, user: str, place: Message | Ephemeral) -> Hook:
+def new_hook(world: World, user: str, place: PostedMessage | Ephemeral) -> Hook:
     """Make the response_url of a click in a message."""
     path = f"/actions/{place.team_id}/{world.next_id('')}/{world.next_id('s')}"
     return _kept(

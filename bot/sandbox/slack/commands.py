@@ -3,18 +3,18 @@
 import json
 
 from bot.sandbox.slack.blockkit.messages import problems_in_blocks
-from bot.sandbox.slack.client import Outcome, look_on, modal_marks, new_command_hook, new_trigger, top_view
+from bot.sandbox.slack.client import ClientOutcome, look_on, modal_marks, new_command_hook, new_trigger, top_view
 from bot.sandbox.slack.delivery import deliver
 from bot.sandbox.slack.lookup import CannotDo, NotThere, find_channel, find_person, installation_for
-from bot.sandbox.slack.parcels import Answer, Parcel
-from bot.sandbox.slack.posting import Post, show
-from bot.sandbox.slack.records import Channel, Hook, Json, Person, Trigger
+from bot.sandbox.slack.parcels import ApiAnswer, Parcel
+from bot.sandbox.slack.posting import PostRequest, show
+from bot.sandbox.slack.records import Channel, Hook, Json, Member, Trigger
 from bot.sandbox.slack.world import World
 
 FAILED = "{command} failed with the error “{error}”"
 
 
-async def run_command(world: World, *, user: str, channel: str, command: str, text: str) -> Outcome:
+async def run_command(world: World, *, user: str, channel: str, command: str, text: str) -> ClientOutcome:
     """Type a command in a channel. External people cannot, and a name that the app does not have is not there."""
     person, place = find_person(world, user), find_channel(world, channel)
     installation = installation_for(world, person)
@@ -30,10 +30,10 @@ async def run_command(world: World, *, user: str, channel: str, command: str, te
     error = _take(world, hook, answer)
     await look_on(world, trigger, before)
     said = FAILED.format(command=command, error=error) if error else None
-    return Outcome(answer.acked, answer.status, said, top_view(world, user))
+    return ClientOutcome(answer.acked, answer.status, said, top_view(world, user))
 
 
-def _fields(world: World, person: Person, place: Channel, *, trigger: Trigger, hook: Hook) -> Json:
+def _fields(world: World, person: Member, place: Channel, *, trigger: Trigger, hook: Hook) -> Json:
     team = world.teams[hook.team_id]
     fields = {
         "token": "deprecated",
@@ -53,7 +53,7 @@ def _fields(world: World, person: Person, place: Channel, *, trigger: Trigger, h
     return fields
 
 
-def _take(world: World, hook: Hook, answer: Answer) -> str | None:
+def _take(world: World, hook: Hook, answer: ApiAnswer) -> str | None:
     """Show the ack's text or blocks; return the error that the client names, if any."""
     if answer.status is None:
         return "operation_timeout"
@@ -64,7 +64,7 @@ def _take(world: World, hook: Hook, answer: Answer) -> str | None:
     body = _spoken(answer.body)
     if problems_in_blocks(body.get("blocks", [])):
         return "dispatch_failed"
-    post = Post(str(body.get("text", "")), tuple(body.get("blocks", [])))
+    post = PostRequest(str(body.get("text", "")), tuple(body.get("blocks", [])))
     show(world, hook, post, in_channel=body.get("response_type") == "in_channel")
     return None
 

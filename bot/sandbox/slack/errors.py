@@ -30,7 +30,7 @@ class ApiError(Exception):
         return body
 
 
-class RateLimited(ApiError):
+class ApiRateLimited(ApiError):
     """Too many calls; the answer is a 429 that says how many seconds to wait."""
 
     def __init__(self, retry_after: int) -> None:

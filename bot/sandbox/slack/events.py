@@ -3,7 +3,7 @@
 import asyncio
 
 from bot.sandbox.slack.delivery import deliver
-from bot.sandbox.slack.parcels import Answer, Parcel
+from bot.sandbox.slack.parcels import ApiAnswer, Parcel
 from bot.sandbox.slack.records import Json
 from bot.sandbox.slack.shapes import authorization_json
 from bot.sandbox.slack.world import World
@@ -12,7 +12,7 @@ FAREWELLS = ("app_uninstalled", "tokens_revoked")
 """Events that reach an app whose token no longer works."""
 
 
-async def emit(world: World, team_id: str, event: Json, *, wanted: bool = False) -> Answer | None:
+async def emit(world: World, team_id: str, event: Json, *, wanted: bool = False) -> ApiAnswer | None:
     """Deliver an event once and go on retrying in the background; None where the app is not to hear of it.
 
     It hears of what it subscribes to as long as it is installed, or, with `wanted`, of anything.
@@ -52,7 +52,7 @@ def envelope(world: World, team_id: str, event: Json) -> Json:
     }
 
 
-async def _retry(world: World, payload: Json, answer: Answer) -> None:
+async def _retry(world: World, payload: Json, answer: ApiAnswer) -> None:
     for attempt, delay in enumerate(world.rules.retry_delays, start=1):
         await asyncio.sleep(delay)
         answer = await deliver(world, Parcel("event", payload, attempt, _reason(world, answer)))
@@ -60,7 +60,7 @@ async def _retry(world: World, payload: Json, answer: Answer) -> None:
             return
 
 
-def _reason(world: World, answer: Answer) -> str:
+def _reason(world: World, answer: ApiAnswer) -> str:
     if world.app.transport == "socket":
         return "timeout"
     return "http_timeout" if answer.status is None else "http_error"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bot.sandbox.slack.records import Channel, Ephemeral, Installation, Message, Person, View
+from bot.sandbox.slack.records import AppInstallation, Channel, Ephemeral, Member, PostedMessage, StoredView
 from bot.sandbox.slack.shapes import shares_channel
 from bot.sandbox.slack.world import World
 
@@ -19,7 +19,7 @@ class CannotDo(ValueError):
     """It is there, but no client of Slack's would do that with it."""
 
 
-def find_person(world: World, user: str) -> Person:
+def find_person(world: World, user: str) -> Member:
     """Return a person, also a deactivated one: a click may be under way as somebody is switched off."""
     if user not in world.people:
         raise NotThere(f"no person {user!r}", world.people)
@@ -33,7 +33,7 @@ def find_channel(world: World, channel: str) -> Channel:
     return world.channels[channel]
 
 
-def find_message(world: World, user: str, channel_id: str, ts: str) -> Message | Ephemeral:
+def find_message(world: World, user: str, channel_id: str, ts: str) -> PostedMessage | Ephemeral:
     """Return a message that this person can see: in a public channel anybody can, elsewhere members."""
     channel = find_channel(world, channel_id)
     if channel.kind != "public" and user not in channel.members:
@@ -50,7 +50,7 @@ def find_message(world: World, user: str, channel_id: str, ts: str) -> Message |
     return message
 
 
-def find_view(world: World, user: str, view_id: str) -> View:
+def find_view(world: World, user: str, view_id: str) -> StoredView:
     """Return one of the person's views: the top modal or a Home tab; those below the top are covered."""
     modals = world.modals(user)
     homes = [world.views[home] for (_, owner), home in world.homes.items() if owner == user]
@@ -60,7 +60,7 @@ def find_view(world: World, user: str, view_id: str) -> View:
     return reachable[view_id]
 
 
-def installation_for(world: World, person: Person) -> Installation:
+def installation_for(world: World, person: Member) -> AppInstallation:
     """Return where this person meets the app: at home, else in a workspace that shares a channel with theirs."""
     if person.team_id in world.installations:
         return world.installations[person.team_id]

@@ -10,7 +10,7 @@ from typing import Literal
 from bot.sandbox.slack.blockkit.views import problems_in_view
 from bot.sandbox.slack.dress import dressed, with_defaults
 from bot.sandbox.slack.errors import ApiError, refuse
-from bot.sandbox.slack.records import Installation, Json, Trigger, View
+from bot.sandbox.slack.records import AppInstallation, Json, StoredView, Trigger
 from bot.sandbox.slack.state import carried, initial_values
 from bot.sandbox.slack.world import World
 
@@ -40,10 +40,10 @@ def accepted(world: World, view: Json, kind: Literal["modal", "home"], *, of_tea
     return {**DEFAULTS, **with_defaults(view), "blocks": dressed(view["blocks"], world.next_id)}
 
 
-def new_view(world: World, content: Json, *, user: str, team_id: str) -> View:
+def new_view(world: World, content: Json, *, user: str, team_id: str) -> StoredView:
     """Make a view that is in no stack yet."""
     view_id = world.next_id("V")
-    return View(
+    return StoredView(
         id=view_id,
         kind=content["type"],
         team_id=team_id,
@@ -61,13 +61,13 @@ def new_hash(world: World) -> str:
     return f"{int(world.clock())}.{world.next_id('')}"
 
 
-def replaced(world: World, view: View, content: Json) -> View:
+def replaced(world: World, view: StoredView, content: Json) -> StoredView:
     """Give a view new content: same id, new hash, and what was typed stays where the ids do."""
     values = carried(view.values, content["blocks"])
     return replace(view, content=content, hash=new_hash(world), values=values, errors={}, notice=None)
 
 
-def open_root(world: World, content: Json, *, user: str, team_id: str) -> View:
+def open_root(world: World, content: Json, *, user: str, team_id: str) -> StoredView:
     """Show a first view; whatever modals the person had open give way to it."""
     view = new_view(world, content, user=user, team_id=team_id)
     world.put_view(view)
@@ -75,7 +75,7 @@ def open_root(world: World, content: Json, *, user: str, team_id: str) -> View:
     return view
 
 
-def push(world: World, content: Json, *, user: str, team_id: str) -> View:
+def push(world: World, content: Json, *, user: str, team_id: str) -> StoredView:
     """Put a view on top of the person's stack, which is not empty."""
     stack = world.stacks[user]
     if len(stack) >= world.rules.stack:
@@ -87,7 +87,7 @@ def push(world: World, content: Json, *, user: str, team_id: str) -> View:
     return view
 
 
-def exchange(world: World, trigger_id: str, installation: Installation) -> Trigger:
+def exchange(world: World, trigger_id: str, installation: AppInstallation) -> Trigger:
     """Use a trigger up: known, of this installation, not used before, not older than three seconds."""
     trigger = world.triggers.get(trigger_id)
     if trigger is None or trigger.team_id != installation.team_id:
@@ -100,7 +100,7 @@ def exchange(world: World, trigger_id: str, installation: Installation) -> Trigg
     return trigger
 
 
-def view_json(world: World, view: View, values: dict[str, dict[str, Json]] | None = None) -> Json:
+def view_json(world: World, view: StoredView, values: dict[str, dict[str, Json]] | None = None) -> Json:
     """Return the view as responses and payloads carry it; `values` where not all of its state belongs there."""
     installation = world.installations[view.team_id]
     return {

@@ -17,7 +17,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """What the app answered; a status of None: nothing in time, or nobody there."""
 
     status: int | None
@@ -40,7 +40,7 @@ class Answer:
 class Courier(Protocol):
     """A transport: it carries one parcel and waits at most as long as Slack does."""
 
-    async def carry(self, parcel: Parcel) -> Answer:
+    async def carry(self, parcel: Parcel) -> ApiAnswer:
         """Deliver and return the answer; never raises for what the app does or fails to do."""
         ...
 

@@ -1,13 +1,13 @@
 """Interaction payloads, built from records: what the app is told about a click, a submission, a closing, a command."""
 
 from bot.sandbox.slack.modals import view_json
-from bot.sandbox.slack.records import Ephemeral, Hook, Json, Message, Person, View
+from bot.sandbox.slack.records import Ephemeral, Hook, Json, Member, PostedMessage, StoredView
 from bot.sandbox.slack.shapes import message_json, person_in_payload, team_json
 from bot.sandbox.slack.state import initial_values, without_inputs
 from bot.sandbox.slack.world import World
 
 
-def frame(world: World, kind: str, person: Person, team_id: str) -> Json:
+def frame(world: World, kind: str, person: Member, team_id: str) -> Json:
     """Return what every interaction has: `team` is where the app is installed, `user.team_id` where the person is."""
     enterprise_id = world.teams[team_id].enterprise_id
     return {
@@ -31,7 +31,7 @@ def action_json(block: Json, element: Json, state: Json | None, action_ts: str) 
     return {**body, "action_ts": action_ts}
 
 
-def click_in_message(world: World, message: Message | Ephemeral, base: Json, *, hook: Hook, action: Json) -> Json:
+def click_in_message(world: World, message: PostedMessage | Ephemeral, base: Json, *, hook: Hook, action: Json) -> Json:
     """Return block_actions from a message; an ephemeral one is shown reduced to its ts."""
     ephemeral = isinstance(message, Ephemeral)
     container: Json = {
@@ -55,7 +55,7 @@ def click_in_message(world: World, message: Message | Ephemeral, base: Json, *, 
     }
 
 
-def click_in_view(world: World, view: View, base: Json, *, action: Json) -> Json:
+def click_in_view(world: World, view: StoredView, base: Json, *, action: Json) -> Json:
     """Return block_actions from a modal or Home: no channel, no message, no response_url."""
     return {
         **base,
@@ -65,12 +65,12 @@ def click_in_view(world: World, view: View, base: Json, *, action: Json) -> Json
     }
 
 
-def submission(world: World, view: View, base: Json) -> Json:
+def submission(world: World, view: StoredView, base: Json) -> Json:
     """Return view_submission: no channel and no response_url."""
     return {**base, "view": view_json(world, view), "response_urls": []}
 
 
-def closing(world: World, view: View, base: Json, *, cleared: bool) -> Json:
+def closing(world: World, view: StoredView, base: Json, *, cleared: bool) -> Json:
     """Return view_closed, whose state leaves the input blocks out."""
     values = without_inputs(view.values, view.content["blocks"])
     return {**base, "view": view_json(world, view, values), "is_cleared": cleared}

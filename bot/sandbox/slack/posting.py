@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 from bot.sandbox.slack.dress import dressed
-from bot.sandbox.slack.records import Channel, Ephemeral, Hook, Installation, Json, Message
+from bot.sandbox.slack.records import AppInstallation, Channel, Ephemeral, Hook, Json, PostedMessage
 from bot.sandbox.slack.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class PostRequest:
     """What is to be shown; `thread_ts` is the parent's ts."""
 
     text: str
@@ -18,9 +18,9 @@ class Post:
     broadcast: bool = False
 
 
-def post_message(world: World, installation: Installation, channel: str, post: Post) -> Message:
+def post_message(world: World, installation: AppInstallation, channel: str, post: PostRequest) -> PostedMessage:
     """Post as the app's bot."""
-    message = Message(
+    message = PostedMessage(
         channel=channel,
         ts=world.next_ts(),
         user=installation.bot_user,
@@ -37,7 +37,7 @@ def post_message(world: World, installation: Installation, channel: str, post: P
     return message
 
 
-def rewrite(world: World, message: Message, post: Post) -> Message:
+def rewrite(world: World, message: PostedMessage, post: PostRequest) -> PostedMessage:
     """Replace a message's text and blocks; only a change of text alone is marked as edited."""
     blocks = tuple(dressed(list(post.blocks), world.next_id))
     edited = message.edited_ts if blocks else world.next_ts()
@@ -46,7 +46,7 @@ def rewrite(world: World, message: Message, post: Post) -> Message:
     return message
 
 
-def erase(world: World, message: Message) -> None:
+def erase(world: World, message: PostedMessage) -> None:
     """Delete a message; the parent of a living thread leaves a tombstone."""
     if world.replies(message.channel, message.ts):
         world.put(replace(message, tombstone=True, text="", blocks=(), metadata=None))
@@ -55,7 +55,7 @@ def erase(world: World, message: Message) -> None:
         world.bell.ring()
 
 
-def whisper(world: World, team_id: str, channel: str, *, user: str, post: Post) -> Ephemeral:
+def whisper(world: World, team_id: str, channel: str, *, user: str, post: PostRequest) -> Ephemeral:
     """Show something to one person; in a thread that has no replies yet nobody sees it."""
     blocks = tuple(dressed(list(post.blocks), world.next_id))
     ephemeral = Ephemeral(channel, world.next_ts(), user, team_id, post.text, blocks, post.thread_ts)
@@ -65,7 +65,7 @@ def whisper(world: World, team_id: str, channel: str, *, user: str, post: Post) 
     return ephemeral
 
 
-def show(world: World, hook: Hook, post: Post, *, in_channel: bool) -> None:
+def show(world: World, hook: Hook, post: PostRequest, *, in_channel: bool) -> None:
     """Show an answer to an interaction: to everybody there, or to the one who acted."""
     if in_channel:
         post_message(world, world.installations[hook.team_id], hook.channel, post)
@@ -73,7 +73,7 @@ def show(world: World, hook: Hook, post: Post, *, in_channel: bool) -> None:
         whisper(world, hook.team_id, hook.channel, user=hook.user, post=post)
 
 
-def direct_channel(world: World, installation: Installation, user: str) -> Channel:
+def direct_channel(world: World, installation: AppInstallation, user: str) -> Channel:
     """Return the bot's direct conversation with somebody, opened if there was none."""
     for channel in world.channels.values():
         if channel.kind == "im" and channel.members == {user, installation.bot_user}:

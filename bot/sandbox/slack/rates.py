@@ -7,7 +7,7 @@ the rules say so. Slack's bursts are not published; ours is a guess on the mean 
 import math
 from collections import defaultdict, deque
 
-from bot.sandbox.slack.errors import RateLimited
+from bot.sandbox.slack.errors import ApiRateLimited
 
 PER_MINUTE = {1: 1, 2: 20, 3: 50, 4: 100}
 MINUTE = 60.0
@@ -28,7 +28,7 @@ class Rates:
         while calls and calls[0] <= now - window:
             calls.popleft()
         if len(calls) >= most:
-            raise RateLimited(max(1, math.ceil(calls[0] + window - now)))
+            raise ApiRateLimited(max(1, math.ceil(calls[0] + window - now)))
         calls.append(now)
 
     def spend_tier(self, team_id: str, method: str, tier: int, *, now: float, strict: bool) -> None:

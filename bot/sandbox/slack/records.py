@@ -21,7 +21,7 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Member:
     """Somebody with an account; `reviewer` only feeds the list of people, it means nothing to the workspace itself.
 
     `org_id` is another id that the organisation has for them.
@@ -73,7 +73,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Installation:
+class AppInstallation:
     """The app in one workspace. `status` is what the token's next use is answered with, unless it is `active`."""
 
     team_id: str
@@ -100,7 +100,7 @@ class App:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PostedMessage:
     """A posted message, or a tombstone: a deleted parent whose replies stay."""
 
     channel: str
@@ -132,7 +132,7 @@ class Ephemeral:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class StoredView:
     """A modal or a Home tab as one person has it, with what they typed (`values`) and what their client shows."""
 
     id: str
@@ -175,7 +175,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RecordedCall:
     """One call of the Web API as it was answered; `error` is none where it went well."""
 
     at: float

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from bot.sandbox.slack.records import App, Channel, Group, Installation, Person, Team
+from bot.sandbox.slack.records import App, AppInstallation, Channel, Group, Member, Team
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.world import World
 
@@ -39,11 +39,11 @@ BOT_TOKEN, APP_TOKEN, SIGNING_SECRET = "xoxb-demo", "xapp-demo", "demo-signing-s
 APPROVALS, GENERAL, SUPPORT = "C0APPROVALS", "C0GENERAL", "S0SUPPORT"
 
 PEOPLE = (
-    Person("U0ADA", "Ada", TEAM, reviewer=True),
-    Person("U0BEN", "Ben", TEAM, reviewer=True),
-    Person("U0CLEO", "Cleo", TEAM),
-    Person("U0DAN", "Dan", TEAM),
-    Person("U0GUS", "Gus", TEAM, is_restricted=True),
+    Member("U0ADA", "Ada", TEAM, reviewer=True),
+    Member("U0BEN", "Ben", TEAM, reviewer=True),
+    Member("U0CLEO", "Cleo", TEAM),
+    Member("U0DAN", "Dan", TEAM),
+    Member("U0GUS", "Gus", TEAM, is_restricted=True),
 )
 
 
@@ -67,28 +67,28 @@ def make_world(  # noqa: PLR0913 a factory with a default for everything
     members = frozenset({BOT_USER, *(person.id for person in PEOPLE)})
     world.add(
         Team(TEAM, "Demo", "demo"),
-        Person(BOT_USER, "placet", TEAM, is_bot=True),
+        Member(BOT_USER, "placet", TEAM, is_bot=True),
         *PEOPLE,
         Group(SUPPORT, "support", TEAM, ("U0BEN",)),
         Channel(APPROVALS, "approvals", TEAM, members),
         Channel(GENERAL, "general", TEAM, members - {BOT_USER}),
-        Installation(TEAM, BOT_USER, BOT_ID, BOT_TOKEN, frozenset(scopes)),
+        AppInstallation(TEAM, BOT_USER, BOT_ID, BOT_TOKEN, frozenset(scopes)),
     )
     return world
 
 
 def add_team(
-    world: World, team_id: str, *, people: Iterable[Person] = (), scopes: Iterable[str] = SCOPES, enterprise: str = ""
-) -> Installation:
+    world: World, team_id: str, *, people: Iterable[Member] = (), scopes: Iterable[str] = SCOPES, enterprise: str = ""
+) -> AppInstallation:
     """Add a workspace with the app installed; ids are derived: T0OTHER gets U0OTHERBOT, xoxb-other, C0OTHERAPPROVALS."""
     stem = team_id.removeprefix("T0").removeprefix("T")
     bot_user, token = f"U0{stem}BOT", f"xoxb-{stem.lower()}"
     people = tuple(people)
     members = frozenset({bot_user, *(person.id for person in people)})
-    installation = Installation(team_id, bot_user, f"B0{stem}", token, frozenset(scopes))
+    installation = AppInstallation(team_id, bot_user, f"B0{stem}", token, frozenset(scopes))
     world.add(
         Team(team_id, stem.title(), stem.lower(), enterprise or None),
-        Person(bot_user, "placet", team_id, is_bot=True),
+        Member(bot_user, "placet", team_id, is_bot=True),
         *people,
         Channel(f"C0{stem}APPROVALS", "approvals", team_id, members),
         installation,
@@ -96,7 +96,7 @@ def add_team(
     return installation
 
 
-def add_foreigner(world: World, person: Person, *, channel: str) -> Person:
+def add_foreigner(world: World, person: Member, *, channel: str) -> Member:
     """Let somebody of another workspace into a channel by Slack Connect; their workspace need not have the app."""
     if person.team_id not in world.teams:
         stem = person.team_id.removeprefix("T0")

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from bot.sandbox.slack.records import Channel, Group, Installation, Json, Message, Person
+from bot.sandbox.slack.records import AppInstallation, Channel, Group, Json, Member, PostedMessage
 from bot.sandbox.slack.world import World
 
 
@@ -15,7 +15,7 @@ def team_json(world: World, team_id: str) -> Json:
     return body
 
 
-def user_json(world: World, person: Person, *, seen_from: str) -> Json:
+def user_json(world: World, person: Member, *, seen_from: str) -> Json:
     """Return a user object; for a person of another workspace it says whether any channel is shared."""
     body: Json = {
         "id": person.id,
@@ -39,7 +39,7 @@ def user_json(world: World, person: Person, *, seen_from: str) -> Json:
     return body
 
 
-def shares_channel(world: World, person: Person, team_id: str) -> bool:
+def shares_channel(world: World, person: Member, team_id: str) -> bool:
     """Return whether somebody from outside is in any channel that this workspace has a part in."""
     return any(
         person.id in channel.members and team_id in (channel.team_id, *channel.shared_with)
@@ -89,7 +89,7 @@ def group_json(group: Group, *, users: bool = False, count: bool = False) -> Jso
     return body
 
 
-def message_json(world: World, message: Message, *, metadata: Literal["none", "type", "all"] = "none") -> Json:
+def message_json(world: World, message: PostedMessage, *, metadata: Literal["none", "type", "all"] = "none") -> Json:
     """Return a message; of its metadata nothing, only the type of event, or all."""
     if message.tombstone:
         return {"type": "message", "subtype": "tombstone", "ts": message.ts, "text": "This message was deleted."}
@@ -113,7 +113,7 @@ def message_json(world: World, message: Message, *, metadata: Literal["none", "t
     return body
 
 
-def _thread_json(world: World, message: Message) -> Json:
+def _thread_json(world: World, message: PostedMessage) -> Json:
     if message.thread_ts:
         return {"thread_ts": message.thread_ts, "parent_user_id": message.user}
     replies = world.replies(message.channel, message.ts)
@@ -122,13 +122,13 @@ def _thread_json(world: World, message: Message) -> Json:
     return {"thread_ts": message.ts, "reply_count": len(replies), "latest_reply": replies[-1].ts}
 
 
-def person_in_payload(person: Person) -> Json:
+def person_in_payload(person: Member) -> Json:
     """Return the `user` of an interaction payload; `team_id` is the person's own workspace."""
     name = person.name.lower()
     return {"id": person.id, "username": name, "name": name, "team_id": person.team_id}
 
 
-def authorization_json(installation: Installation) -> Json:
+def authorization_json(installation: AppInstallation) -> Json:
     """Return the one entry of an event's `authorizations`."""
     return {
         "enterprise_id": None,

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.sandbox.slack.parcels import Answer, Parcel
+from bot.sandbox.slack.parcels import ApiAnswer, Parcel
 from bot.sandbox.slack.world import World
 
 FORM = "application/x-www-form-urlencoded"
@@ -42,7 +42,7 @@ class HttpCourier:
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
 
-    async def carry(self, parcel: Parcel) -> Answer:
+    async def carry(self, parcel: Parcel) -> ApiAnswer:
         content_type, body = encoded(parcel)
         headers = self.signed(body) | {"content-type": content_type}
         if parcel.retry:
@@ -59,19 +59,19 @@ class HttpCourier:
             "user-agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
         }
 
-    async def post(self, body: str, headers: dict[str, str]) -> Answer:
+    async def post(self, body: str, headers: dict[str, str]) -> ApiAnswer:
         """Send exactly these bytes, signed well or not."""
         sent = tuple(headers.items())
         url = self._world.app.bot_url
         if url is None:
-            return Answer(None, headers=sent, sent=body)
+            return ApiAnswer(None, headers=sent, sent=body)
         try:
             async with asyncio.timeout(self._world.rules.ack_seconds):
                 response = await self._http().post(url, content=body.encode(), headers=headers)
         except (TimeoutError, httpx.HTTPError):
-            return Answer(None, headers=sent, sent=body)
+            return ApiAnswer(None, headers=sent, sent=body)
         no_retry = response.headers.get("x-slack-no-retry") == "1"
-        return Answer(response.status_code, response.text, no_retry=no_retry, headers=sent, sent=body)
+        return ApiAnswer(response.status_code, response.text, no_retry=no_retry, headers=sent, sent=body)
 
     def _http(self) -> httpx.AsyncClient:
         if self._client is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from bot.sandbox.slack.parcels import Answer, Parcel
+from bot.sandbox.slack.parcels import ApiAnswer, Parcel
 from bot.sandbox.slack.records import Json
 from bot.sandbox.slack.wire import CONNECTION
 from bot.sandbox.slack.world import World
@@ -41,21 +41,21 @@ class SocketCourier:
         self.connections: list[Connection] = []
         self._turn = 0
 
-    async def carry(self, parcel: Parcel) -> Answer:
+    async def carry(self, parcel: Parcel) -> ApiAnswer:
         return await self.resend(json.dumps(self._envelope(parcel)))
 
-    async def resend(self, sent: str) -> Answer:
+    async def resend(self, sent: str) -> ApiAnswer:
         """Send an envelope as it is, also one that has been sent before: its id is then known to the app."""
         frame: Json = json.loads(sent)
         if not self.connections:
-            return Answer(None, sent=sent)
+            return ApiAnswer(None, sent=sent)
         self._turn += 1
         connection = self.connections[self._turn % len(self.connections)]
         ack = await self._ask(connection, frame)
         if ack is None:
-            return Answer(None, sent=sent)
+            return ApiAnswer(None, sent=sent)
         payload = ack.get("payload")
-        return Answer(200, json.dumps(payload) if payload else "", sent=sent)
+        return ApiAnswer(200, json.dumps(payload) if payload else "", sent=sent)
 
     def _envelope(self, parcel: Parcel) -> Json:
         frame: Json = {

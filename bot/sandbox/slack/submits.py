@@ -4,24 +4,24 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from bot.sandbox.slack.clicks import Click, click
-from bot.sandbox.slack.client import TROUBLE, Outcome, look_on, modal_marks, new_trigger, top_view
+from bot.sandbox.slack.clicks import ClickRequest, click
+from bot.sandbox.slack.client import TROUBLE, ClientOutcome, look_on, modal_marks, new_trigger, top_view
 from bot.sandbox.slack.delivery import deliver
 from bot.sandbox.slack.dress import STATEFUL, interactive
 from bot.sandbox.slack.errors import ApiError
 from bot.sandbox.slack.fields import field_error
 from bot.sandbox.slack.lookup import CannotDo, NotThere, find_person
 from bot.sandbox.slack.modals import accepted, push, replaced
-from bot.sandbox.slack.parcels import Answer, Parcel
+from bot.sandbox.slack.parcels import ApiAnswer, Parcel
 from bot.sandbox.slack.payloads import closing, frame, submission
-from bot.sandbox.slack.records import Json, View
+from bot.sandbox.slack.records import Json, StoredView
 from bot.sandbox.slack.state import BadValue, entered
 from bot.sandbox.slack.world import World
 
 CHOICES = {"static_select", "radio_buttons", "checkboxes", "users_select", "datepicker", "timepicker", "datetimepicker"}
 
 
-async def submit(world: World, user: str, values: dict[str, Any]) -> Outcome:
+async def submit(world: World, user: str, values: dict[str, Any]) -> ClientOutcome:
     """Enter `values` (by block_id or label, in order) into the top modal and press its submit button.
 
     A choice in an input with dispatch_action sends its block_actions first, as a client does when it is made, so that a
@@ -36,7 +36,7 @@ async def submit(world: World, user: str, values: dict[str, Any]) -> Outcome:
     errors = {block_id: error for block_id, error in _client_errors(view).items() if error}
     view = _show(world, view, errors=errors)
     if errors:
-        return Outcome(acked=False, status=None, error=None, view=top_view(world, user), errors=errors)
+        return ClientOutcome(acked=False, status=None, error=None, view=top_view(world, user), errors=errors)
     trigger = new_trigger(world, person, view.team_id, view.id)
     base = frame(world, "view_submission", person, view.team_id) | {"trigger_id": trigger.id}
     answer = await deliver(world, Parcel("view_submission", submission(world, view, base)))
@@ -45,7 +45,7 @@ async def submit(world: World, user: str, values: dict[str, Any]) -> Outcome:
     return _outcome(world, user, answer, error)
 
 
-async def close(world: World, user: str, *, everything: bool = False) -> Outcome:
+async def close(world: World, user: str, *, everything: bool = False) -> ClientOutcome:
     """Cancel the top modal, or with `everything` close the whole stack; the app hears of it only if it asked to."""
     person = find_person(world, user)
     stack = world.modals(user)
@@ -54,32 +54,32 @@ async def close(world: World, user: str, *, everything: bool = False) -> Outcome
     gone = stack[0] if everything else top
     world.set_modals(user, () if everything else [view.id for view in stack[:-1]])
     if not gone.content["notify_on_close"]:
-        return Outcome(acked=False, status=None, error=None, view=top_view(world, user))
+        return ClientOutcome(acked=False, status=None, error=None, view=top_view(world, user))
     payload = closing(world, gone, frame(world, "view_closed", person, gone.team_id), cleared=everything)
     answer = await deliver(world, Parcel("view_closed", payload))
-    return Outcome(answer.acked, answer.status, None, top_view(world, user))
+    return ClientOutcome(answer.acked, answer.status, None, top_view(world, user))
 
 
-def _outcome(world: World, user: str, answer: Answer, error: str | None) -> Outcome:
+def _outcome(world: World, user: str, answer: ApiAnswer, error: str | None) -> ClientOutcome:
     modals = world.modals(user)
     errors = dict(modals[-1].errors) if modals else {}
-    return Outcome(answer.acked, answer.status, error, top_view(world, user), errors)
+    return ClientOutcome(answer.acked, answer.status, error, top_view(world, user), errors)
 
 
-def _top(world: World, user: str) -> View:
+def _top(world: World, user: str) -> StoredView:
     modals = world.modals(user)
     if not modals:
         raise NotThere(f"{user} has no modal open", ())
     return modals[-1]
 
 
-def _show(world: World, view: View, *, errors: dict[str, str], notice: str | None = None) -> View:
+def _show(world: World, view: StoredView, *, errors: dict[str, str], notice: str | None = None) -> StoredView:
     view = replace(view, errors=errors, notice=notice)
     world.put_view(view)
     return view
 
 
-async def _enter(world: World, view: View, name: str, value: Any) -> None:
+async def _enter(world: World, view: StoredView, name: str, value: Any) -> None:
     block, element = _field(view, name)
     try:
         state = entered(element, value)
@@ -89,7 +89,7 @@ async def _enter(world: World, view: View, name: str, value: Any) -> None:
     changed = view.values[block_id][action_id] != state
     world.put_view(replace(view, values={**view.values, block_id: {**view.values[block_id], action_id: state}}))
     if changed and _dispatches(block, element):
-        await click(world, Click(view.user, action_id, view_id=view.id, block_id=block_id, value=value))
+        await click(world, ClickRequest(view.user, action_id, view_id=view.id, block_id=block_id, value=value))
 
 
 def _dispatches(block: Json, element: Json) -> bool:
@@ -101,7 +101,7 @@ def _dispatches(block: Json, element: Json) -> bool:
     return element["type"] in CHOICES or "on_character_entered" in config
 
 
-def _field(view: View, name: str) -> tuple[Json, Json]:
+def _field(view: StoredView, name: str) -> tuple[Json, Json]:
     stateful = [(b, e) for b, e in interactive(view.content["blocks"]) if e["type"] in STATEFUL]
     found = [(b, e) for b, e in stateful if b["block_id"] == name]
     found = found or [(b, e) for b, e in stateful if _label(b) == name]
@@ -117,7 +117,7 @@ def _label(block: Json) -> str | None:
     return block["label"]["text"] if "label" in block else None
 
 
-def _client_errors(view: View) -> dict[str, str | None]:
+def _client_errors(view: StoredView) -> dict[str, str | None]:
     return {
         block["block_id"]: field_error(element, view.values[block["block_id"]][element["action_id"]], block)
         for block, element in interactive(view.content["blocks"])
@@ -125,7 +125,7 @@ def _client_errors(view: View) -> dict[str, str | None]:
     }
 
 
-def obey(world: World, view: View, answer: Answer) -> str | None:
+def obey(world: World, view: StoredView, answer: ApiAnswer) -> str | None:
     """Do what the answer to a submission says; return the error that the person sees, if any.
 
     Anything Slack could not act on (no ack, not 200, a body that is no response_action, an invalid view, an error for what
@@ -142,7 +142,7 @@ def obey(world: World, view: View, answer: Answer) -> str | None:
     return None
 
 
-def _response(answer: Answer) -> Json:
+def _response(answer: ApiAnswer) -> Json:
     if not answer.acked:
         raise ValueError("not acknowledged")
     if not answer.body.strip():
@@ -153,7 +153,7 @@ def _response(answer: Answer) -> Json:
     return body
 
 
-def _act(world: World, view: View, response: Json) -> None:
+def _act(world: World, view: StoredView, response: Json) -> None:
     stack = world.stacks[view.user]
     match response["response_action"]:
         case "close":
@@ -172,7 +172,7 @@ def _act(world: World, view: View, response: Json) -> None:
             raise ValueError(f"unknown response_action {other!r}")
 
 
-def _field_errors(view: View, errors: Any) -> dict[str, str]:
+def _field_errors(view: StoredView, errors: Any) -> dict[str, str]:
     inputs = {block["block_id"] for block in view.content["blocks"] if block["type"] == "input"}
     if not isinstance(errors, dict) or not errors or not set(errors) <= inputs:
         raise ValueError("errors that name no input block")

@@ -17,19 +17,19 @@ from bot.sandbox.slack.parcels import Courier
 from bot.sandbox.slack.rates import Rates
 from bot.sandbox.slack.records import (
     App,
-    Call,
+    AppInstallation,
     Channel,
     Delivery,
     Ephemeral,
     Group,
     Hook,
-    Installation,
-    Message,
-    Person,
+    Member,
+    PostedMessage,
+    RecordedCall,
     Spelling,
+    StoredView,
     Team,
     Trigger,
-    View,
 )
 from bot.sandbox.slack.rules import Rules
 
@@ -47,13 +47,13 @@ class World:
         self.spelling = Spelling()
         self.base_url = "http://127.0.0.1"
         self.teams: dict[str, Team] = {}
-        self.people: dict[str, Person] = {}
+        self.people: dict[str, Member] = {}
         self.groups: dict[str, Group] = {}
         self.channels: dict[str, Channel] = {}
-        self.installations: dict[str, Installation] = {}
-        self.messages: dict[str, dict[str, Message]] = {}
+        self.installations: dict[str, AppInstallation] = {}
+        self.messages: dict[str, dict[str, PostedMessage]] = {}
         self.ephemerals: list[Ephemeral] = []
-        self.views: dict[str, View] = {}
+        self.views: dict[str, StoredView] = {}
         self.stacks: dict[str, tuple[str, ...]] = {}
         self.homes: dict[tuple[str, str], str] = {}
         self.triggers: dict[str, Trigger] = {}
@@ -62,7 +62,7 @@ class World:
         self.faults = FaultBook()
         self.rates = Rates()
         self.tickets: set[str] = set()
-        self.calls: deque[Call] = deque(maxlen=KEPT_LOG)
+        self.calls: deque[RecordedCall] = deque(maxlen=KEPT_LOG)
         self.deliveries: deque[Delivery] = deque(maxlen=KEPT_LOG)
         self.couriers: dict[str, Courier] = {}
         self.bell = Bell()
@@ -70,19 +70,19 @@ class World:
         self._last_ts = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def add(self, *things: Team | Person | Group | Channel | Installation) -> None:
+    def add(self, *things: Team | Member | Group | Channel | AppInstallation) -> None:
         """Put things there, or replace those with the same id."""
         for thing in things:
-            self._shelf(thing)[thing.team_id if isinstance(thing, Installation) else thing.id] = thing
+            self._shelf(thing)[thing.team_id if isinstance(thing, AppInstallation) else thing.id] = thing
         self.bell.ring()
 
     def _shelf(self, thing: object) -> dict[str, Any]:
         shelves: dict[type, dict[str, Any]] = {
             Team: self.teams,
-            Person: self.people,
+            Member: self.people,
             Group: self.groups,
             Channel: self.channels,
-            Installation: self.installations,
+            AppInstallation: self.installations,
         }
         return shelves[type(thing)]
 
@@ -99,27 +99,27 @@ class World:
         self._last_ts = max(int(self.clock() * 1_000_000), self._last_ts + 1)
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
-    def put(self, message: Message) -> None:
+    def put(self, message: PostedMessage) -> None:
         self.messages.setdefault(message.channel, {})[message.ts] = message
         self.bell.ring()
 
-    def message(self, channel: str, ts: str) -> Message | None:
+    def message(self, channel: str, ts: str) -> PostedMessage | None:
         """Find a message that is there to be read: a tombstone is none."""
         found = self.messages.get(channel, {}).get(ts)
         return None if found is None or found.tombstone else found
 
-    def replies(self, channel: str, thread_ts: str) -> list[Message]:
+    def replies(self, channel: str, thread_ts: str) -> list[PostedMessage]:
         """Return a thread's replies without its parent, oldest first."""
         return sorted(
             (m for m in self.messages.get(channel, {}).values() if m.thread_ts == thread_ts and m.ts != thread_ts),
             key=lambda m: m.ts,
         )
 
-    def put_view(self, view: View) -> None:
+    def put_view(self, view: StoredView) -> None:
         self.views[view.id] = view
         self.bell.ring()
 
-    def modals(self, user: str) -> tuple[View, ...]:
+    def modals(self, user: str) -> tuple[StoredView, ...]:
         """Return the person's modals, the first opened first."""
         return tuple(self.views[view_id] for view_id in self.stacks.get(user, ()))
 

@@ -15,8 +15,8 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access.person import Presser, groups_of_policy, known_person, presser_of
-from bot.core.model import Who
+from bot.access.person import Actor, groups_of_policy, known_person, presser_of
+from bot.core.model import PersonId
 from bot.errors import RateLimited, SlackError
 from bot.policy.model import Person, TenantPolicy
 from bot.slack.client import web_api
@@ -48,7 +48,7 @@ class Pace:
 
 
 @dataclass(slots=True, eq=False)
-class Reading:
+class SharedRead:
     """One reading, asked for or under way. Its maker sets `began` (ms) just before asking the other side."""
 
     since: int  # the newest question's time
@@ -60,23 +60,23 @@ class Reading:
         return self.began is None or self.began >= since
 
 
-class Readings:
+class SharedReads:
     """The readings of one process by what they read."""
 
     def __init__(self) -> None:
-        self._open: dict[Hashable, Reading] = {}
+        self._open: dict[Hashable, SharedRead] = {}
 
-    async def join(self, key: Hashable, since: int, make: Callable[[Reading], Awaitable[None]]) -> None:
+    async def join(self, key: Hashable, since: int, make: Callable[[SharedRead], Awaitable[None]]) -> None:
         """Wait for a reading that is no older than `since`, made now if none is open. Raises what the reading raised."""
         reading = self._open.get(key)
         if reading is None or not reading.serves(since):
-            reading = self._open[key] = Reading(since)
+            reading = self._open[key] = SharedRead(since)
             reading.task = asyncio.ensure_future(self._made(key, reading, make))
         reading.since = max(reading.since, since)
         if reading.task is not None:
             await asyncio.shield(reading.task)
 
-    async def _made(self, key: Hashable, reading: Reading, make: Callable[[Reading], Awaitable[None]]) -> None:
+    async def _made(self, key: Hashable, reading: SharedRead, make: Callable[[SharedRead], Awaitable[None]]) -> None:
         try:
             await make(reading)
         finally:
@@ -108,7 +108,7 @@ Clients = Callable[[str], AsyncWebClient | None]
 
 
 # What else is stored in the transaction that stores a group's change.
-GroupChanged = Callable[[Tx, Who, people.Membership], Awaitable[None]]
+GroupChanged = Callable[[Tx, PersonId, people.Membership], Awaitable[None]]
 
 
 # The workspaces that stand for a place that Slack names: itself, or those of an organisation that the policy names.
@@ -119,7 +119,7 @@ async def _itself(place: str) -> Sequence[str]:
     return (place,)
 
 
-async def _unheard(_tx: Tx, _group: Who, _change: people.Membership) -> None:
+async def _unheard(_tx: Tx, _group: PersonId, _change: people.Membership) -> None:
     return
 
 
@@ -138,18 +138,18 @@ class PeopleReader:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store, self._clients, self._clock, self._sleep = store, clients, clock, sleep
-        self._readings = Readings()
+        self._readings = SharedReads()
         self._paces: dict[str, Pace] = {}
-        self._wanted: dict[Who, None] = {}
-        self._wanted_groups: dict[Who, None] = {}
+        self._wanted: dict[PersonId, None] = {}
+        self._wanted_groups: dict[PersonId, None] = {}
         self.group_changed: GroupChanged = _unheard
         self.workspaces: Workspaces = _itself
 
-    def want(self, who: Who) -> None:
+    def want(self, who: PersonId) -> None:
         """Ask for a reading of this person at the next round."""
         self._wanted[who] = None
 
-    def want_group(self, group: Who) -> None:
+    def want_group(self, group: PersonId) -> None:
         """Ask for a reading of this user group's members at the next round."""
         self._wanted_groups[group] = None
 
@@ -160,20 +160,20 @@ class PeopleReader:
         for who in wanted:
             for team in await self.workspaces(who.team):
                 with contextlib.suppress(SlackError):
-                    await self.read_user(Who(team, who.user))
+                    await self.read_user(PersonId(team, who.user))
         for group in groups:
             for team in await self.workspaces(group.team):
                 with contextlib.suppress(SlackError):
                     await self.read_group(team, group.user)
 
-    async def confirm(self, tenant: TenantPolicy, who: Who, *, since: int) -> Person:
+    async def confirm(self, tenant: TenantPolicy, who: PersonId, *, since: int) -> Person:
         """The person of a stored key as Slack says now: nothing older than `since` (database ms) counts.
 
         Raises `CannotTell` when Slack cannot be asked.
         """
-        presser = presser_of(tenant, who)
+        actor = presser_of(tenant, who)
         async with self._store.read() as tx:
-            person = await known_person(tx, tenant, presser, fresh_since=since)
+            person = await known_person(tx, tenant, actor, fresh_since=since)
             groups = [
                 group
                 for group in sorted(groups_of_policy(tenant))
@@ -182,15 +182,15 @@ class PeopleReader:
         if not person.unconfirmed:
             return person
         try:
-            await self.read_user(presser.account, since=since)
-            person = await self._known(tenant, presser, since)
+            await self.read_user(actor.account, since=since)
+            person = await self._known(tenant, actor, since)
             for group in groups if person.unconfirmed else ():
                 await self.read_group(tenant.slack_team, group, since=since)
         except SlackError as exc:
             raise CannotTell(str(exc)) from exc
-        return await self._known(tenant, presser, since)
+        return await self._known(tenant, actor, since)
 
-    async def is_local(self, who: Who, *, since: int) -> bool:
+    async def is_local(self, who: PersonId, *, since: int) -> bool:
         """Whether an account belongs to the workspace itself; asked of Slack unless that was done after `since`.
 
         Raises `CannotTell` when Slack cannot be asked.
@@ -206,11 +206,11 @@ class PeopleReader:
                 row = await people.person(tx, who.team, who.user)
         return row is not None and not row.external
 
-    async def _known(self, tenant: TenantPolicy, presser: Presser, since: int) -> Person:
+    async def _known(self, tenant: TenantPolicy, actor: Actor, since: int) -> Person:
         async with self._store.read() as tx:
-            return await known_person(tx, tenant, presser, fresh_since=since)
+            return await known_person(tx, tenant, actor, fresh_since=since)
 
-    async def read_user(self, who: Who, *, since: int | None = None) -> None:
+    async def read_user(self, who: PersonId, *, since: int | None = None) -> None:
         """`users.info`, no older than `since` (database ms; default: now), once for everybody who waits for it."""
         asked = await self._store.now() if since is None else since
         await self._readings.join(who, asked, lambda reading: self._read_user(who, reading))
@@ -218,9 +218,11 @@ class PeopleReader:
     async def read_group(self, team: str, group: str, *, since: int | None = None) -> None:
         """`usergroups.users.list`, likewise."""
         asked = await self._store.now() if since is None else since
-        await self._readings.join(Who(team, group), asked, lambda reading: self._read_group(Who(team, group), reading))
+        await self._readings.join(
+            PersonId(team, group), asked, lambda reading: self._read_group(PersonId(team, group), reading)
+        )
 
-    async def _paced(self, group: Who, reading: Reading) -> bool:
+    async def _paced(self, group: PersonId, reading: SharedRead) -> bool:
         """Wait for our turn; False if another replica's reading made ours needless meanwhile.
 
         Raises `RateLimited` where the turn is far off.
@@ -246,7 +248,7 @@ class PeopleReader:
             raise SlackError(f"no token for workspace {team}", code="no_token")
         return client
 
-    async def _read_user(self, who: Who, reading: Reading) -> None:
+    async def _read_user(self, who: PersonId, reading: SharedRead) -> None:
         began = reading.began = await self._store.now()
         try:
             answer = await web_api.call(self._client(who.team).users_info(user=who.user))
@@ -257,7 +259,7 @@ class PeopleReader:
         user: dict[str, Any] = answer.get("user") or {}
         await people_save(self._store, who, user, began)
 
-    async def _read_group(self, group: Who, reading: Reading) -> None:
+    async def _read_group(self, group: PersonId, reading: SharedRead) -> None:
         if not await self._paced(group, reading):
             return
         began = reading.began = await self._store.now()
@@ -273,7 +275,7 @@ class PeopleReader:
             if known and (change.added or change.removed):
                 await self.group_changed(tx, group, change)
 
-    async def _unreadable(self, group: Who, code: str) -> None:
+    async def _unreadable(self, group: PersonId, code: str) -> None:
         """Said once, when it begins: a reading a minute finds out when it is over."""
         async with self._store.begin() as tx:
             new = await people.save_group_fault(tx, group.team, group.user, code)
@@ -287,7 +289,7 @@ class PeopleReader:
                 code=code,
             )
 
-    async def _members(self, group: Who) -> list[str]:
+    async def _members(self, group: PersonId) -> list[str]:
         try:
             answer = await web_api.call(self._client(group.team).usergroups_users_list(usergroup=group.user))
         except RateLimited as exc:
@@ -300,13 +302,13 @@ class PeopleReader:
         return [str(member) for member in answer.get("users") or []]
 
 
-async def people_save(store: Store, who: Who, user: dict[str, Any], as_of: int) -> None:
+async def people_save(store: Store, who: PersonId, user: dict[str, Any], as_of: int) -> None:
     """Store a `users.info` answer; `deleted` may be absent, which means active."""
     told_of_org = user.get("enterprise_user")
     org: dict[str, Any] = told_of_org if isinstance(told_of_org, dict) else {}
     teams = [str(team) for team in org.get("teams") or []]
     home, person_id = user.get("team_id"), org.get("id")
-    told = people.Person(
+    told = people.StoredPerson(
         team=who.team,
         user_id=who.user,
         name="",  # never used to recognise anybody

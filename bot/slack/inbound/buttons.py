@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from blocks import ids
 from blocks.notices import refusal_plain
 from bot.access.context import untraced
-from bot.access.deciding import Asked, Desk, Tell
+from bot.access.deciding import DecisionRequest, DecisionService, ReplyTo
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType, Review, ReviewState, Showing
 from bot.loops import Tasks
 from bot.slack.client.people import PeopleReader
-from bot.slack.inbound.payloads import Click
+from bot.slack.inbound.payloads import ButtonClick
 from bot.slack.windows.inputs import merged, read_drafts
-from bot.slack.windows.open import CLOSED, OVERTAKEN, Screens, Shown
-from bot.slack.windows.results import Results
+from bot.slack.windows.open import CLOSED, OVERTAKEN, OpenedView, ViewOpener
+from bot.slack.windows.results import ResultWindows
 from bot.slack.windows.review import (
-    Drawn,
-    Scene,
+    DrawnView,
+    ViewContext,
     draw_batch,
     draw_notice,
     draw_other_form,
@@ -41,184 +41,189 @@ WITH_INPUTS = frozenset({"edit", "reject", "respond"})  # choices that bring up 
 
 
 @dataclass(frozen=True, slots=True)
-class Clicks:
+class Buttons:
     """What happens when somebody presses a button."""
 
     store: Store
     policies: Policies
-    desk: Desk
+    decision_service: DecisionService
     people: PeopleReader
-    screens: Screens
-    results: Results
+    view_opener: ViewOpener
+    results: ResultWindows
     tasks: Tasks
     decided: Callable[[], None]
     asked: Callable[[], None]
 
-    async def decide(self, click: Click, kind: DecisionType) -> None:
+    async def decide(self, click: ButtonClick, kind: DecisionType) -> None:
         """A decision by one press."""
 
         def intents(_review: Review, showing: Showing) -> tuple[Intent, ...]:
             return () if showing.position is None else (Intent(showing.position, kind),)
 
         showing = ids.decode_showing(click.value) or ""
-        ruling = await self.desk.rule(
-            Asked(click.presser, showing, click.delivery_key, intents, _tell(click), click.message_ts)
+        result = await self.decision_service.rule(
+            DecisionRequest(click.actor, showing, click.delivery_key, intents, _tell(click), click.message_ts)
         )
-        if ruling.unsure:
-            self.people.want(click.presser.account)
+        if result.unsure:
+            self.people.want(click.actor.account)
             self.asked()
         self.decided()
 
-    async def take_back(self, click: Click) -> None:
+    async def take_back(self, click: ButtonClick) -> None:
         """The author's change of mind, by one press."""
         showing = ids.decode_showing(click.value) or ""
-        asked = Asked(click.presser, showing, click.delivery_key, _nothing, _tell(click), click.message_ts)
-        await self.desk.take_back(asked)
+        asked = DecisionRequest(click.actor, showing, click.delivery_key, _nothing, _tell(click), click.message_ts)
+        await self.decision_service.take_back(asked)
         self.decided()
 
-    async def open(self, click: Click) -> None:
+    async def open(self, click: ButtonClick) -> None:
         """Open the view that the button names, or say why not."""
         async with self.store.read() as tx:
-            scene = await self._scene(tx, click, click.value)
-        if isinstance(scene, Scene):
-            click = replace(click, presser=scene.presser)
-        if isinstance(scene, Scene) and click.action_id == ids.RESULT:
-            refused = self.results.open(click, scene)
+            context = await self._context(tx, click, click.value)
+        if isinstance(context, ViewContext):
+            click = replace(click, actor=context.actor)
+        if isinstance(context, ViewContext) and click.action_id == ids.RESULT:
+            refused = self.results.open(click, context)
             if refused is not None:
                 self._refused(click, refused)
             return
-        drawn = scene if isinstance(scene, Refused) else _opened(scene, click)
+        drawn = context if isinstance(context, Refused) else _opened(context, click)
         if isinstance(drawn, Refused):
             self._refused(click, drawn)
             return
-        self.screens.start(click, self._shown(click, scene, drawn), "open view")
+        self.view_opener.start(click, self._shown(click, context, drawn), "open view")
 
-    async def _scene(self, tx: Tx, click: Click, showing: str) -> Scene | Refused:
-        scene = await scene_of(tx, self.policies, click.presser, ids.decode_showing(showing) or "")
-        if isinstance(scene, Refused) and scene.reason is Refusal.UNKNOWN_SHOWING:
+    async def _context(self, tx: Tx, click: ButtonClick, showing: str) -> ViewContext | Refused:
+        context = await scene_of(tx, self.policies, click.actor, ids.decode_showing(showing) or "")
+        if isinstance(context, Refused) and context.reason is Refusal.UNKNOWN_SHOWING:
             return await untraced(tx, showing, channel=click.channel, ts=click.message_ts)
-        return scene
+        return context
 
-    async def _shown(self, click: Click, scene: Scene | Refused, drawn: Drawn) -> None:
+    async def _shown(self, click: ButtonClick, context: ViewContext | Refused, drawn: DrawnView) -> None:
         """Open it; where Slack does not put it on top of the view of all calls, that view says so."""
-        shown = await self.screens.show(click, drawn)
-        if shown.fault and click.view is not None and isinstance(scene, Scene) and scene.showing.position is None:
-            await self._say_below(click, scene, Refusal.TOO_SLOW)
+        shown = await self.view_opener.show(click, drawn)
+        if (
+            shown.fault
+            and click.view is not None
+            and isinstance(context, ViewContext)
+            and context.showing.position is None
+        ):
+            await self._say_below(click, context, Refusal.TOO_SLOW)
 
-    async def turn(self, click: Click) -> None:
+    async def turn(self, click: ButtonClick) -> None:
         """Redraw the open view with what was chosen so far."""
         if click.view is None:
             return
         async with self.store.read() as tx:
-            scene = await self._scene(tx, click, click.view.showing_id)
-        refused = scene if isinstance(scene, Refused) else None
-        if isinstance(scene, Scene):
-            click = replace(click, presser=scene.presser)
-        if isinstance(scene, Scene) and click.view and click.view.callback_id == ids.CALLBACK_RESULT:
-            refused = self.results.open(click, scene)
-        elif isinstance(scene, Scene):
-            self.screens.start(click, self._turned(click, scene), "turn view")
+            context = await self._context(tx, click, click.view.showing_id)
+        refused = context if isinstance(context, Refused) else None
+        if isinstance(context, ViewContext):
+            click = replace(click, actor=context.actor)
+        if isinstance(context, ViewContext) and click.view and click.view.callback_id == ids.CALLBACK_RESULT:
+            refused = self.results.open(click, context)
+        elif isinstance(context, ViewContext):
+            self.view_opener.start(click, self._turned(click, context), "turn view")
         if refused is not None:
             self._note(click, refused)
-            told = self.screens.show(click, draw_notice(refused), instead=refused)
-            self.screens.start(click, told, "refuse in view")
+            told = self.view_opener.show(click, draw_notice(refused), instead=refused)
+            self.view_opener.start(click, told, "refuse in view")
 
-    async def failed(self, click: Click) -> None:
+    async def failed(self, click: ButtonClick) -> None:
         """Opening or turning failed on our side: Slack marks the button, which says nothing of why."""
-        self.screens.notify(click, Refused(Refusal.INTERNAL))
+        self.view_opener.notify(click, Refused(Refusal.INTERNAL))
 
-    async def unknown(self, click: Click) -> None:
+    async def unknown(self, click: ButtonClick) -> None:
         """Acknowledge and tell."""
         self._refused(click, Refused(Refusal.UNKNOWN_SHOWING))
 
-    async def _turned(self, click: Click, scene: Scene) -> None:
-        who, review_id = click.presser.who, scene.review.id
+    async def _turned(self, click: ButtonClick, context: ViewContext) -> None:
+        who, review_id = click.actor.who, context.review.id
         async with self.store.begin() as tx:
             await hold_drafts(tx, review_id, who)
             # Read again under the lock: an edit may have been kept since.
-            scene = replace(scene, drafts=await load_drafts(tx, review_id, who))
-            changed = read_drafts(scene, click.view.values if click.view else {})
-            left = scene.showing.position is None and await showings.is_left(tx, scene.showing)
+            context = replace(context, drafts=await load_drafts(tx, review_id, who))
+            changed = read_drafts(context, click.view.values if click.view else {})
+            left = context.showing.position is None and await showings.is_left(tx, context.showing)
             if not left:
                 await save_drafts(tx, review_id, who, changed)
-        now = replace(scene, drafts=merged(scene.drafts, changed))
+        now = replace(context, drafts=merged(context.drafts, changed))
         if left:
             await self._turned_if_there(click, now, changed)
             return
-        if click.action_id == ids.CHOICE and not _asks_anew(scene, click):
+        if click.action_id == ids.CHOICE and not _asks_anew(context, click):
             return
         form = _form_for_choice(now, click)
         if form is not None:  # first, because a trigger does not wait
-            await self.screens.show(click, form, on_top=True)
-        shown = await self.screens.show(click, _redrawn(now, click))
+            await self.view_opener.show(click, form, on_top=True)
+        shown = await self.view_opener.show(click, _redrawn(now, click))
         if shown.fault == OVERTAKEN:
             # Two choices in quick succession: the first one's redraw came between. All drafts are stored, so draw them all.
-            shown = await self._turned_again(click, scene, refused=shown)
-        if shown.fault in (OVERTAKEN, CLOSED) and await self._is_missed(click, scene):
-            self.screens.notify(click, Refused(Refusal.NOT_REDRAWN))
+            shown = await self._turned_again(click, context, refused=shown)
+        if shown.fault in (OVERTAKEN, CLOSED) and await self._is_missed(click, context):
+            self.view_opener.notify(click, Refused(Refusal.NOT_REDRAWN))
 
-    async def _turned_if_there(self, click: Click, scene: Scene, changed: Mapping[int, Draft]) -> None:
+    async def _turned_if_there(self, click: ButtonClick, context: ViewContext, changed: Mapping[int, Draft]) -> None:
         """Another page was drawn since this one. Either it never reached the screen, or the press comes late.
 
         Slack knows which: it changes the view only if it is still the one that was pressed. What was chosen in a view
         that is gone does not count: what was sent from it since stands, and is sent with the last page.
         """
-        shown = await self.screens.show(click, _redrawn(scene, click))
+        shown = await self.view_opener.show(click, _redrawn(context, click))
         if shown.fault:
             return
         async with self.store.begin() as tx:
-            await save_drafts(tx, scene.review.id, click.presser.who, changed)
-        form = _form_for_choice(scene, click)
+            await save_drafts(tx, context.review.id, click.actor.who, changed)
+        form = _form_for_choice(context, click)
         if form is not None:
-            await self.screens.show(click, form, on_top=True)
+            await self.view_opener.show(click, form, on_top=True)
 
-    async def _turned_again(self, click: Click, before: Scene, *, refused: Shown) -> Shown:
+    async def _turned_again(self, click: ButtonClick, before: ViewContext, *, refused: OpenedView) -> OpenedView:
         """Draw what is stored now over whatever view stands there."""
         async with self.store.read() as tx:
-            scene = await scene_of(tx, self.policies, click.presser, before.showing.id)
+            context = await scene_of(tx, self.policies, click.actor, before.showing.id)
             # Who went on to another page meanwhile is not brought back.
             left = await showings.is_left(tx, before.showing, but=refused.showing)
-        if isinstance(scene, Refused) or left or click.view is None:
-            return Shown()
-        return await self.screens.show(replace(click, view=replace(click.view, hash="")), _redrawn(scene, click))
+        if isinstance(context, Refused) or left or click.view is None:
+            return OpenedView()
+        return await self.view_opener.show(replace(click, view=replace(click.view, hash="")), _redrawn(context, click))
 
-    async def _is_missed(self, click: Click, before: Scene) -> bool:
+    async def _is_missed(self, click: ButtonClick, before: ViewContext) -> bool:
         """Whether a view that could not be changed is one that its person still needs: not after they have decided."""
         async with self.store.read() as tx:
-            scene = await scene_of(tx, self.policies, click.presser, before.showing.id)
-        if isinstance(scene, Refused) or scene.review.state is not ReviewState.OPEN:
+            context = await scene_of(tx, self.policies, click.actor, before.showing.id)
+        if isinstance(context, Refused) or context.review.state is not ReviewState.OPEN:
             return False
-        return any(before.showing.position in (None, action.position) for action in scene.review.undecided)
+        return any(before.showing.position in (None, action.position) for action in context.review.undecided)
 
-    async def _say_below(self, click: Click, scene: Scene, reason: Refusal) -> None:
+    async def _say_below(self, click: ButtonClick, context: ViewContext, reason: Refusal) -> None:
         """A line on the view of all calls, with what was chosen in it."""
-        changed = read_drafts(scene, click.view.values if click.view else {})
-        now = replace(scene, drafts=merged(scene.drafts, changed))
-        drawn = draw_batch(now, page=scene.showing.page, banner=refusal_plain(reason.value))
-        await self.screens.redraw(click.presser, click.view.id if click.view else "", drawn)
+        changed = read_drafts(context, click.view.values if click.view else {})
+        now = replace(context, drafts=merged(context.drafts, changed))
+        drawn = draw_batch(now, page=context.showing.page, banner=refusal_plain(reason.value))
+        await self.view_opener.redraw(click.actor, click.view.id if click.view else "", drawn)
 
-    def _refused(self, click: Click, refused: Refused) -> None:
+    def _refused(self, click: ButtonClick, refused: Refused) -> None:
         """Tell in private; opening decided nothing, so the record of it is written beside."""
         self._note(click, refused)
         if refused.reason is Refusal.CANNOT_CONFIRM:
-            self.people.want(click.presser.account)
+            self.people.want(click.actor.account)
             self.asked()
         if click.view is not None:
-            told = self.screens.show(click, draw_notice(refused), on_top=True, instead=refused)
-            self.screens.start(click, told, "refuse in view")
+            told = self.view_opener.show(click, draw_notice(refused), on_top=True, instead=refused)
+            self.view_opener.start(click, told, "refuse in view")
             return
-        self.screens.notify(click, refused)
+        self.view_opener.notify(click, refused)
 
-    def _note(self, click: Click, refused: Refused) -> None:
+    def _note(self, click: ButtonClick, refused: Refused) -> None:
         """Into the record, in a task: an opening listener commits nothing before its window opens."""
         showing = ids.decode_showing(click.view.showing_id if click.view else click.value) or ""
-        self.tasks.start(self.desk.note(click.presser, showing, refused), "record a refusal")
+        self.tasks.start(self.decision_service.note(click.actor, showing, refused), "record a refusal")
 
 
-def _asks_anew(scene: Scene, click: Click) -> bool:
+def _asks_anew(context: ViewContext, click: ButtonClick) -> bool:
     """Whether a choice brings up another input, or takes one away; without that the view stays as it is."""
-    action = _pressed(scene, click)
-    before = scene.draft(action).decision if action is not None else None
+    action = _pressed(context, click)
+    before = context.draft(action).decision if action is not None else None
     return before in WITH_INPUTS or click.chosen in WITH_INPUTS
 
 
@@ -226,67 +231,67 @@ def _nothing(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
     return ()
 
 
-def _tell(click: Click) -> Tell | None:
+def _tell(click: ButtonClick) -> ReplyTo | None:
     if click.view is not None:
         return None
     # A press in the Home tab has no channel: the person is told by direct message.
-    return Tell(click.channel or click.presser.user, click.thread_ts)
+    return ReplyTo(click.channel or click.actor.user, click.thread_ts)
 
 
-def _action(scene: Scene, position: int | None) -> Action | None:
-    return None if position is None else scene.review.actions[position]
+def _action(context: ViewContext, position: int | None) -> Action | None:
+    return None if position is None else context.review.actions[position]
 
 
-def _opened(scene: Scene, click: Click) -> Drawn | Refused:
+def _opened(context: ViewContext, click: ButtonClick) -> DrawnView | Refused:
     if click.action_id == ids.REVIEW:
-        return _opened_review(scene, click)
+        return _opened_review(context, click)
     decision = ids.decode_decision(click.action_id)
-    action = _pressed(scene, click)
+    action = _pressed(context, click)
     if decision is None or action is None:
         return Refused(Refusal.UNKNOWN_SHOWING)
     kind = DecisionType(decision)
-    in_batch = scene.showing.position is None
-    return may_open(scene, action, kind) or draw_small(scene, action, kind, in_batch=in_batch)
+    in_batch = context.showing.position is None
+    return may_open(context, action, kind) or draw_small(context, action, kind, in_batch=in_batch)
 
 
-def _pressed(scene: Scene, click: Click) -> Action | None:
+def _pressed(context: ViewContext, click: ButtonClick) -> Action | None:
     """The call that a press is about: its view's own, or in a batch the one that the pressed block names."""
     place = ids.decode_place(click.block_id)
-    position = scene.showing.position if scene.showing.position is not None else place.position if place else None
-    return _action(scene, position) if position is None or position < len(scene.review.actions) else None
+    position = context.showing.position if context.showing.position is not None else place.position if place else None
+    return _action(context, position) if position is None or position < len(context.review.actions) else None
 
 
-def _form_for_choice(scene: Scene, click: Click) -> Drawn | None:
+def _form_for_choice(context: ViewContext, click: ButtonClick) -> DrawnView | None:
     """In a batch, choosing to edit opens the form on top, unless an edit is kept already."""
-    action = _pressed(scene, click) if click.action_id == ids.CHOICE and click.chosen == "edit" else None
-    if action is None or scene.showing.position is not None or scene.draft(action).kept is not None:
+    action = _pressed(context, click) if click.action_id == ids.CHOICE and click.chosen == "edit" else None
+    if action is None or context.showing.position is not None or context.draft(action).kept is not None:
         return None
-    if may_open(scene, action, DecisionType.EDIT) is not None:
+    if may_open(context, action, DecisionType.EDIT) is not None:
         return None
-    return draw_small(scene, action, DecisionType.EDIT, in_batch=True)
+    return draw_small(context, action, DecisionType.EDIT, in_batch=True)
 
 
-def _opened_review(scene: Scene, click: Click) -> Drawn | Refused:
+def _opened_review(context: ViewContext, click: ButtonClick) -> DrawnView | Refused:
     """`Review` on a card or in a batch opens one call, `Review all` on a root all of them."""
-    action = _pressed(scene, click)
-    refused = may_open(scene, None, None)
+    action = _pressed(context, click)
+    refused = may_open(context, None, None)
     if refused:
         return refused
-    return draw_batch(scene) if action is None else draw_review(scene, action)
+    return draw_batch(context) if action is None else draw_review(context, action)
 
 
-def _redrawn(scene: Scene, click: Click) -> Drawn:
+def _redrawn(context: ViewContext, click: ButtonClick) -> DrawnView:
     step = {ids.PAGE_NEXT: 1, ids.PAGE_BACK: -1}.get(click.action_id, 0)
-    page = scene.showing.page + step
-    banner = refusal_plain(Refusal.STALE_SHOWING.value) if scene.is_stale else None
-    action = _action(scene, scene.showing.position)
+    page = context.showing.page + step
+    banner = refusal_plain(Refusal.STALE_SHOWING.value) if context.is_stale else None
+    action = _action(context, context.showing.position)
     if action is None:
-        return draw_batch(scene, page=page, banner=banner)
+        return draw_batch(context, page=page, banner=banner)
     callback = click.view.callback_id if click.view else ""
     in_batch = callback in (ids.CALLBACK_BATCH_EDIT, ids.CALLBACK_KEEP)
     if click.action_id == ids.EDIT_BACK:
-        return draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch, banner=banner)
+        return draw_small(context, action, DecisionType.EDIT, in_batch=in_batch, banner=banner)
     if click.action_id in (ids.EDIT_AS_JSON, ids.EDIT_AS_FIELDS):
-        return draw_other_form(scene, action, json=click.action_id == ids.EDIT_AS_JSON, in_batch=in_batch)
+        return draw_other_form(context, action, json=click.action_id == ids.EDIT_AS_JSON, in_batch=in_batch)
     revealed = callback == ids.CALLBACK_REVEALED
-    return draw_review(scene, action, page=page, reveal=revealed or click.action_id == ids.REVEAL, banner=banner)
+    return draw_review(context, action, page=page, reveal=revealed or click.action_id == ids.REVEAL, banner=banner)

@@ -16,13 +16,13 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from blocks import words
 from blocks.home import RuleLine, WhoView, help_answer, queue_answer, who_answer
 from blocks.models import Rendered
-from bot.access.person import Presser
+from bot.access.person import Actor
 from bot.policy.explain import who_decides
 from bot.policy.matching import tool_settings
 from bot.policy.model import TenantPolicy, touches
 from bot.slack.client.people import PeopleReader
 from bot.slack.inbound.payloads import MalformedPayload, parse_command
-from bot.slack.outbound.home import MOST, mine
+from bot.slack.outbound.home import MOST, queue_of
 from bot.slack.outbound.projection import call_view
 from bot.store.engine import Store
 from bot.store.policies import Policies
@@ -35,7 +35,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class SlashCommands:
     """What answers the slash command."""
 
     store: Store
@@ -50,40 +50,40 @@ class Commands:
     async def command(self, ack: AsyncAck, body: Body) -> None:
         """Answer in the acknowledgement."""
         try:
-            presser, text = parse_command(body)
+            actor, text = parse_command(body)
         except MalformedPayload as exc:
             log.warning("A malformed command was refused.", action="malformed", fault=str(exc))
             answer = queue_answer((), words.NO_TENANT_HERE)
         else:
-            answer = await self._answer(presser, text)
+            answer = await self._answer(actor, text)
         await ack(response_type="ephemeral", text=answer.text, blocks=answer.blocks)
 
-    async def _answer(self, presser: Presser, text: str) -> Rendered:
+    async def _answer(self, actor: Actor, text: str) -> Rendered:
         verb, _, rest = text.strip().partition(" ")
         match verb.lower():
             case "":
-                return await self._queue(presser)
+                return await self._queue(actor)
             case "who":
-                return await self._decides(presser, rest.strip())
+                return await self._decides(actor, rest.strip())
             case "help":
                 return help_answer()
         return help_answer(words.NOT_A_COMMAND)
 
-    async def _queue(self, presser: Presser) -> Rendered:
+    async def _queue(self, actor: Actor) -> Rendered:
         async with self.store.read() as tx:
-            found = await mine(tx, await self.policies.in_force(tx), presser)
+            found = await queue_of(tx, await self.policies.in_force(tx), actor)
         if found.unsure:
-            self.people.want(presser.account)
+            self.people.want(actor.account)
             self.asked()
-        calls = [call_view(one.review, one.action, one.stage, showing="") for one in found.calls]
+        calls = [call_view(one.review, one.action, one.drawing, showing="") for one in found.calls]
         return queue_answer(calls, found.ask, MOST if found.cut else None)
 
-    async def _decides(self, presser: Presser, tool: str) -> Rendered:
+    async def _decides(self, actor: Actor, tool: str) -> Rendered:
         if not tool:
             return help_answer(words.WHO_USAGE)
         async with self.store.read() as tx:
             in_force = await self.policies.in_force(tx)
-        here = [tenant for tenant in in_force.tenants() if touches(tenant, presser.team)]
+        here = [tenant for tenant in in_force.tenants() if touches(tenant, actor.team)]
         if not here:
             return queue_answer((), words.NO_TENANT_HERE)
         return who_answer(tool[:LONGEST_TOOL], [_view(tenant, tool[:LONGEST_TOOL]) for tenant in here])

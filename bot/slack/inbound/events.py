@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 from slack_bolt.async_app import AsyncApp
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.slack.client.people import PeopleReader
 from bot.slack.inbound.payloads import is_id
 from bot.store import tenants
@@ -47,7 +47,7 @@ class Events:
         user = (body.get("event") or {}).get("user")
         found = user.get("id") if isinstance(user, dict) else user
         if is_id(found):
-            self.people.want(Who(_team(body), found))
+            self.people.want(PersonId(_team(body), found))
             self.asked()
 
     async def group(self, body: Body) -> None:
@@ -56,7 +56,7 @@ class Events:
         subteam = event.get("subteam") or {}
         found = event.get("subteam_id") or (subteam.get("id") if isinstance(subteam, dict) else None)
         if is_id(found):
-            self.people.want_group(Who(_team(body), found))
+            self.people.want_group(PersonId(_team(body), found))
             self.asked()
 
     async def opened(self, body: Body) -> None:

@@ -20,9 +20,16 @@ from blocks.notices import refusal_text
 from blocks.reasons import REFUSALS
 from bot.core.decide import Refusal, Refused
 from bot.core.model import DecisionType
-from bot.slack.inbound.buttons import Clicks
-from bot.slack.inbound.payloads import Click, MalformedPayload, Submission, View, parse_click, parse_submission
-from bot.slack.inbound.submissions import Submits, refusal_in_place
+from bot.slack.inbound.buttons import Buttons
+from bot.slack.inbound.payloads import (
+    ButtonClick,
+    MalformedPayload,
+    Submission,
+    ViewPayload,
+    parse_click,
+    parse_submission,
+)
+from bot.slack.inbound.submissions import Submissions, refusal_in_place
 
 log = structlog.get_logger("placet")
 ANY = re.compile(".*")
@@ -46,8 +53,8 @@ Body = dict[str, Any]
 class Listeners:
     """What answers Slack."""
 
-    clicks: Clicks
-    submits: Submits
+    clicks: Buttons
+    submits: Submissions
 
     def register(self, app: AsyncApp) -> None:
         """Put ours on the app, first of all: Bolt asks one listener after the other whose a press is."""
@@ -67,7 +74,7 @@ class Listeners:
         """Decide at once."""
         await _answered(ack, body, self._approved)
 
-    async def _approved(self, click: Click) -> None:
+    async def _approved(self, click: ButtonClick) -> None:
         await self.clicks.decide(click, DecisionType.APPROVE)
 
     async def take_back(self, ack: AsyncAck, body: Body) -> None:
@@ -105,7 +112,7 @@ class Listeners:
             return failed_submission(submission.view)
 
 
-def failed_submission(view: View) -> dict[str, Any]:
+def failed_submission(view: ViewPayload) -> dict[str, Any]:
     """The answer after a fault of ours: the window stays, with all that was typed, and says so."""
     block = next(iter(view.values), None)
     if block is None:
@@ -113,7 +120,7 @@ def failed_submission(view: View) -> dict[str, Any]:
     return {"response_action": "errors", "errors": {block: REFUSALS["internal"]}}
 
 
-Work = Callable[[Click], Awaitable[None]]
+Work = Callable[[ButtonClick], Awaitable[None]]
 
 
 async def _answered(ack: AsyncAck, body: Body, work: Work, failed: Work | None = None) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from bot.access.person import Presser
+from bot.access.person import Actor
 
 # Slack gives 255 characters for action and block ids, and far fewer for the rest; a view's hash and a trigger are ASCII.
 LONGEST = 255
@@ -107,7 +107,7 @@ class _Body(_Part):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewPayload:
     """The open modal that a payload came from."""
 
     id: str
@@ -125,10 +125,10 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Click:
+class ButtonClick:
     """A pressed button or a changed choice."""
 
-    presser: Presser
+    actor: Actor
     action_id: str
     block_id: str
     value: str
@@ -138,20 +138,20 @@ class Click:
     channel: str | None = None
     message_ts: str | None = None
     thread_ts: str | None = None
-    view: View | None = None
+    view: ViewPayload | None = None
 
     @property
     def delivery_key(self) -> str:
         """The same for a redelivery of the same press, and for no other."""
-        return f"click:{self.presser.user}:{self.action_ts}:{self.value}"
+        return f"click:{self.actor.user}:{self.action_ts}:{self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
     """A submitted modal."""
 
-    presser: Presser
-    view: View
+    actor: Actor
+    view: ViewPayload
     trigger_id: str = ""
 
     @property
@@ -162,7 +162,7 @@ class Submission:
         delivery of the first is the trigger, which Slack makes anew for each interaction.
         """
         view = f"{self.view.id}:{self.view.hash}:{self.trigger_id}"
-        return f"submit:{self.presser.user}:{view}:{self.view.showing_id}"
+        return f"submit:{self.actor.user}:{view}:{self.view.showing_id}"
 
     @property
     def content_key(self) -> str:
@@ -172,7 +172,7 @@ class Submission:
         """
         typed = hashlib.sha256(json.dumps(sorted(self.view.values.items())).encode()).hexdigest()
         view = f"{self.view.id}:{self.view.hash}:{typed}"
-        return f"taken:{self.presser.user}:{view}:{self.view.showing_id}"
+        return f"taken:{self.actor.user}:{view}:{self.view.showing_id}"
 
 
 def _value(element: _Element) -> InputValue:
@@ -181,7 +181,7 @@ def _value(element: _Element) -> InputValue:
     return element.selected_option.value if element.selected_option else element.value
 
 
-def _view(view: _View | None) -> View | None:
+def _view(view: _View | None) -> ViewPayload | None:
     """Inputs by block id: each of our input blocks holds one element."""
     if view is None or view.type == "home":
         return None  # a press in the Home tab is like one on a card: what it opens is opened, not stacked
@@ -189,7 +189,7 @@ def _view(view: _View | None) -> View | None:
         block: _value(element) for block, held in view.state.values.items() for element in list(held.values())[:1]
     }
     blocks = frozenset(block.block_id for block in view.blocks)
-    return View(view.id, view.hash, view.callback_id, view.private_metadata, values, view.root_view_id, blocks)
+    return ViewPayload(view.id, view.hash, view.callback_id, view.private_metadata, values, view.root_view_id, blocks)
 
 
 def _read(body: Mapping[str, Any]) -> _Body:
@@ -199,7 +199,7 @@ def _read(body: Mapping[str, Any]) -> _Body:
         raise MalformedPayload("this payload lacks what Slack always sends") from exc
 
 
-def _presser(body: _Body) -> Presser:
+def _actor(body: _Body) -> Actor:
     """The installation's team first from the view, as Bolt resolves it.
 
     Where an organisation installed the app there may be no `team`: the organisation is named instead.
@@ -208,18 +208,18 @@ def _presser(body: _Body) -> Presser:
     place = (view and view.app_installed_team_id) or (team and team.id) or (org and org.id) or body.user.team_id
     if not place:
         raise MalformedPayload("this payload names no workspace")
-    return Presser(place, body.user.id, body.user.team_id)
+    return Actor(place, body.user.id, body.user.team_id)
 
 
-def parse_click(body: Mapping[str, Any]) -> Click:
+def parse_click(body: Mapping[str, Any]) -> ButtonClick:
     """A block_actions payload. Raises `MalformedPayload`."""
     read = _read(body)
     if not read.actions:
         raise MalformedPayload("this payload holds no action")
     action, box = read.actions[0], read.container or _Container()
     chosen = action.selected_option.value if action.selected_option else None
-    return Click(
-        presser=_presser(read),
+    return ButtonClick(
+        actor=_actor(read),
         action_id=action.action_id,
         block_id=action.block_id,
         value=action.value or "",
@@ -239,7 +239,7 @@ def parse_submission(body: Mapping[str, Any]) -> Submission:
     view = _view(read.view)
     if view is None:
         raise MalformedPayload("this payload holds no view")
-    return Submission(_presser(read), view, read.trigger_id)
+    return Submission(_actor(read), view, read.trigger_id)
 
 
 class _Command(_Part):
@@ -249,7 +249,7 @@ class _Command(_Part):
     text: str = ""
 
 
-def parse_command(body: Mapping[str, Any]) -> tuple[Presser, str]:
+def parse_command(body: Mapping[str, Any]) -> tuple[Actor, str]:
     """Who typed a slash command, and what. Raises `MalformedPayload`."""
     try:
         read = _Command.model_validate(dict(body))
@@ -258,7 +258,7 @@ def parse_command(body: Mapping[str, Any]) -> tuple[Presser, str]:
     team = read.team_id or read.enterprise_id
     if not team or not read.user_id:
         raise MalformedPayload("this command names no workspace or nobody")
-    return Presser(team, read.user_id, None), read.text
+    return Actor(team, read.user_id, None), read.text
 
 
 class _Opened(_Part):
@@ -272,7 +272,7 @@ class _Event(_Part):
     event: _Opened
 
 
-def parse_opened(body: Mapping[str, Any]) -> Presser | None:
+def parse_opened(body: Mapping[str, Any]) -> Actor | None:
     """Who looks at their Home tab, None for another tab. Raises `MalformedPayload`."""
     try:
         read = _Event.model_validate(dict(body))
@@ -281,4 +281,4 @@ def parse_opened(body: Mapping[str, Any]) -> Presser | None:
     team = read.team_id or read.enterprise_id
     if not team or not read.event.user:
         raise MalformedPayload("this event names no workspace or nobody")
-    return Presser(team, read.event.user, None) if read.event.tab in (None, "home") else None
+    return Actor(team, read.event.user, None) if read.event.tab in (None, "home") else None

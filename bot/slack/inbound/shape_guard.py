@@ -75,7 +75,7 @@ class _Payload(_Part):
     event: _Event | None = None
 
 
-class Entrance(AsyncMiddleware):
+class PayloadGuard(AsyncMiddleware):
     """Refuses what Bolt would stumble over."""
 
     async def async_process(

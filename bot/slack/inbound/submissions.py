@@ -16,11 +16,11 @@ from blocks import ids, reasons, words
 from blocks.notices import refusal_plain
 from blocks.windows import page_of
 from bot.access.context import untraced
-from bot.access.deciding import Asked, Desk, Ruling, facts_of
+from bot.access.deciding import DecisionRequest, DecisionResult, DecisionService, facts_of
 from bot.core.argument_schema import argument_fault
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.decision import same_arguments
-from bot.core.editing import EditProblem, Reading, read_edit
+from bot.core.editing import EditProblem, TypedArguments, read_edit
 from bot.core.model import Action, DecisionType, Review, Showing
 from bot.core.take_back import authors
 from bot.policy.matching import tool_settings
@@ -43,10 +43,10 @@ from bot.slack.windows.inputs import (
     taken_away,
     undrawn,
 )
-from bot.slack.windows.open import Screens
+from bot.slack.windows.open import ViewOpener
 from bot.slack.windows.review import (
-    Drawn,
-    Scene,
+    DrawnView,
+    ViewContext,
     draw_batch,
     draw_confirm,
     draw_notice,
@@ -67,14 +67,14 @@ CLEAR: Answer = {"response_action": "clear"}
 
 
 @dataclass(frozen=True, slots=True)
-class Submits:
+class Submissions:
     """What happens when somebody submits a modal."""
 
     store: Store
     policies: Policies
-    desk: Desk
+    decision_service: DecisionService
     people: PeopleReader
-    screens: Screens
+    view_opener: ViewOpener
     decided: Callable[[], None]
     asked: Callable[[], None]
 
@@ -84,203 +84,213 @@ class Submits:
         async with self.store.read() as tx:
             if await decisions.earlier_answer(tx, submission.content_key) is not None:
                 return CLEAR
-            scene = await scene_of(tx, self.policies, submission.presser, showing)
-            if isinstance(scene, Refused) and scene.reason is Refusal.UNKNOWN_SHOWING:
-                scene = await untraced(tx, showing)
-        if isinstance(scene, Refused):
-            await self.desk.note(submission.presser, showing, scene)
-            return _replace(draw_notice(scene))
-        submission = replace(submission, presser=scene.presser)
+            context = await scene_of(tx, self.policies, submission.actor, showing)
+            if isinstance(context, Refused) and context.reason is Refusal.UNKNOWN_SHOWING:
+                context = await untraced(tx, showing)
+        if isinstance(context, Refused):
+            await self.decision_service.note(submission.actor, showing, context)
+            return _replace(draw_notice(context))
+        submission = replace(submission, actor=context.actor)
         match submission.view.callback_id:
             case ids.CALLBACK_REJECT | ids.CALLBACK_RESPOND as callback:
-                return await self._small(submission, scene, SMALL[callback])
+                return await self._small(submission, context, SMALL[callback])
             case ids.CALLBACK_EDIT | ids.CALLBACK_BATCH_EDIT:
-                return await self._edit(submission, scene)
+                return await self._edit(submission, context)
             case ids.CALLBACK_KEEP:
-                return await self._keep_edit(submission, scene)
+                return await self._keep_edit(submission, context)
             case ids.CALLBACK_CONFIRM:
-                return await self._confirm(submission, scene)
+                return await self._confirm(submission, context)
             case ids.CALLBACK_REVIEW | ids.CALLBACK_REVEALED:
-                return await self._review(submission, scene)
+                return await self._review(submission, context)
             case ids.CALLBACK_BATCH:
-                return await self._batch(submission, scene)
+                return await self._batch(submission, context)
         return await self._untraced(submission)
 
     async def _untraced(self, submission: Submission) -> Answer:
         """No window of ours sends this."""
         refused = Refused(Refusal.UNKNOWN_SHOWING)
-        await self.desk.note(submission.presser, ids.decode_showing(submission.view.showing_id) or "", refused)
+        await self.decision_service.note(
+            submission.actor, ids.decode_showing(submission.view.showing_id) or "", refused
+        )
         return _replace(draw_notice(refused))
 
-    async def _stale(self, submission: Submission, scene: Scene) -> str:
+    async def _stale(self, submission: Submission, context: ViewContext) -> str:
         """Somebody has edited what this window showed: what to say of it, once it is on record."""
-        refused = Refused(Refusal.STALE_SHOWING, scene.showing.position)
-        await self.desk.note(submission.presser, scene.showing.id, refused)
+        refused = Refused(Refusal.STALE_SHOWING, context.showing.position)
+        await self.decision_service.note(submission.actor, context.showing.id, refused)
         return refusal_plain(refused.reason.value)
 
-    async def _small(self, submission: Submission, scene: Scene, kind: DecisionType) -> Answer:
-        action = _action(scene)
+    async def _small(self, submission: Submission, context: ViewContext, kind: DecisionType) -> Answer:
+        action = _action(context)
         if action is None:
             return await self._untraced(submission)
-        draft = read_drafts(scene, submission.view.values).get(action.position, scene.draft(action))
+        draft = read_drafts(context, submission.view.values).get(action.position, context.draft(action))
         return await self._decide(submission, (Intent(action.position, kind, message=draft.message),))
 
-    async def _edit(self, submission: Submission, scene: Scene) -> Answer:
+    async def _edit(self, submission: Submission, context: ViewContext) -> Answer:
         """Read what was typed; the difference then stands in the form's place, to be approved as final values."""
-        action = _action(scene)
+        action = _action(context)
         if action is None:
             return await self._untraced(submission)
         values = submission.view.values
-        if scene.is_stale:  # the window stays, with what was typed, to be copied from
-            stale = await self._stale(submission, scene)
+        if context.is_stale:  # the window stays, with what was typed, to be copied from
+            stale = await self._stale(submission, context)
             return _errors(submission, {block_of(values, action.position, "f", "e"): stale})
-        changed = read_drafts(scene, values)
-        draft = changed.get(action.position, scene.draft(action))
-        read = _typed(scene, action, draft) if block_of(values, action.position, "f") else _as_json(draft)
+        changed = read_drafts(context, values)
+        draft = changed.get(action.position, context.draft(action))
+        read = _typed(context, action, draft) if block_of(values, action.position, "f") else _as_json(draft)
         if read.final is None:
             blocks = error_blocks(action.position, read.errors, values)
             return _errors(submission, blocks or {block_of(values, action.position, "e"): read.errors.get(0, "")})
-        unfit = _unfit(scene, action, read.final, values)
+        unfit = _unfit(context, action, read.final, values)
         if unfit:
             return _errors(submission, unfit)
         banner = words.STRAIGHTENED if read.straightened else None
         in_batch = submission.view.callback_id == ids.CALLBACK_BATCH_EDIT
-        drawn = draw_confirm(scene, action, read.final, banner=banner, in_batch=in_batch)
-        return await self._go_on(submission, scene, drawn, changed)
+        drawn = draw_confirm(context, action, read.final, banner=banner, in_batch=in_batch)
+        return await self._go_on(submission, context, drawn, changed)
 
-    async def _confirm(self, submission: Submission, scene: Scene) -> Answer:
-        action, final = _action(scene), scene.showing.final_args
+    async def _confirm(self, submission: Submission, context: ViewContext) -> Answer:
+        action, final = _action(context), context.showing.final_args
         if action is None or final is None:
             return await self._untraced(submission)
         return await self._decide(submission, (Intent(action.position, DecisionType.EDIT, final_args=final),))
 
-    async def _keep_edit(self, submission: Submission, scene: Scene) -> Answer:
+    async def _keep_edit(self, submission: Submission, context: ViewContext) -> Answer:
         """An edit of a batch, kept until all is sent; what would be refused then is better said now."""
-        action, final = _action(scene), scene.showing.final_args
+        action, final = _action(context), context.showing.final_args
         if action is None or final is None:
             return await self._untraced(submission)
-        refused = await self.desk.foresee(_asked(submission, (Intent(action.position, DecisionType.EDIT, final),)))
+        refused = await self.decision_service.foresee(
+            _asked(submission, (Intent(action.position, DecisionType.EDIT, final),))
+        )
         if refused is not None:
             return refusal_in_place(refused)
         edit = DecisionType.EDIT.value
-        draft = replace(scene.draft(action), decision=edit, kept=final, kept_in=scene.showing.id)
-        await self._keep(submission, scene, None, {action.position: draft})
+        draft = replace(context.draft(action), decision=edit, kept=final, kept_in=context.showing.id)
+        await self._keep(submission, context, None, {action.position: draft})
         return await self._back_to_batch(submission, action.position)
 
     async def _back_to_batch(self, submission: Submission, position: int) -> Answer:
         """The view of all calls again: below this one, where Slack closes it by itself, or else in its place."""
         async with self.store.read() as tx:
             showing = ids.decode_showing(submission.view.showing_id) or ""
-            scene = await scene_of(tx, self.policies, submission.presser, showing)
-            if isinstance(scene, Refused):
-                return _replace(draw_notice(scene))
-            before = await showings.last_of_all(tx, scene.review.id, submission.presser.who)
-        drawn = draw_batch(replace(scene, showing=before or scene.showing), page=page_of(position))
+            context = await scene_of(tx, self.policies, submission.actor, showing)
+            if isinstance(context, Refused):
+                return _replace(draw_notice(context))
+            before = await showings.last_of_all(tx, context.review.id, submission.actor.who)
+        drawn = draw_batch(replace(context, showing=before or context.showing), page=page_of(position))
         below = submission.view.lies_on
         if below is None:
-            return await self._go_on(submission, scene, drawn, {})
-        redrawn = self.screens.tasks.start(self.screens.redraw(submission.presser, below, drawn), "redraw batch")
+            return await self._go_on(submission, context, drawn, {})
+        redrawn = self.view_opener.tasks.start(self.view_opener.redraw(submission.actor, below, drawn), "redraw batch")
         # Before the person is back there: a redraw that comes later would take away what they choose meanwhile.
         await asyncio.wait({redrawn}, timeout=REDRAWN_S)
         return {}
 
-    async def _review(self, submission: Submission, scene: Scene) -> Answer:
-        action = _action(scene)
+    async def _review(self, submission: Submission, context: ViewContext) -> Answer:
+        action = _action(context)
         if action is None:
             return await self._untraced(submission)
-        changed = read_drafts(scene, submission.view.values)
-        draft = changed.get(action.position, scene.draft(action))
-        if chosen(draft) is DecisionType.EDIT and not scene.is_stale:
-            return await self._to_form(submission, scene, action, changed)
-        stale = await self._stale(submission, scene) if scene.is_stale else None
-        missing = stale or undrawn(scene, changed, submission.view)
+        changed = read_drafts(context, submission.view.values)
+        draft = changed.get(action.position, context.draft(action))
+        if chosen(draft) is DecisionType.EDIT and not context.is_stale:
+            return await self._to_form(submission, context, action, changed)
+        stale = await self._stale(submission, context) if context.is_stale else None
+        missing = stale or undrawn(context, changed, submission.view)
         if missing is not None:
-            now = replace(scene, drafts=merged(scene.drafts, changed))
+            now = replace(context, drafts=merged(context.drafts, changed))
             revealed = submission.view.callback_id == ids.CALLBACK_REVEALED
-            drawn = draw_review(now, action, page=scene.showing.page, reveal=revealed, banner=missing)
-            return await self._go_on(submission, scene, drawn, changed)
-        problems = page_problems(scene, changed, submission.view.values)
+            drawn = draw_review(now, action, page=context.showing.page, reveal=revealed, banner=missing)
+            return await self._go_on(submission, context, drawn, changed)
+        problems = page_problems(context, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
-        intent = intent_of(scene, action, draft)
+        intent = intent_of(context, action, draft)
         if intent is None:
             return _errors(submission, {block_of(submission.view.values, action.position, "d"): reasons.CHOOSE})
         return await self._decide(submission, (intent,))
 
     async def _to_form(
-        self, submission: Submission, scene: Scene, action: Action, changed: Mapping[int, Draft]
+        self, submission: Submission, context: ViewContext, action: Action, changed: Mapping[int, Draft]
     ) -> Answer:
         """The form of single arguments in the place of the call's full view, so that no third view is needed."""
-        refused = may_open(scene, action, DecisionType.EDIT)
-        now = replace(scene, drafts=merged(scene.drafts, changed))
+        refused = may_open(context, action, DecisionType.EDIT)
+        now = replace(context, drafts=merged(context.drafts, changed))
         drawn = draw_notice(refused) if refused else draw_small(now, action, DecisionType.EDIT)
-        return await self._go_on(submission, scene, drawn, changed)
+        return await self._go_on(submission, context, drawn, changed)
 
-    async def _batch(self, submission: Submission, scene: Scene) -> Answer:
+    async def _batch(self, submission: Submission, context: ViewContext) -> Answer:
         """Check this page, keep it, then turn to the next page, to one with a gap, or send everything."""
-        changed = read_drafts(scene, submission.view.values)
-        now = replace(scene, drafts=merged(scene.drafts, changed))
-        page = scene.showing.page
-        stale = await self._stale(submission, scene) if scene.is_stale else None
-        missing = stale or undrawn(scene, changed, submission.view)
+        changed = read_drafts(context, submission.view.values)
+        now = replace(context, drafts=merged(context.drafts, changed))
+        page = context.showing.page
+        stale = await self._stale(submission, context) if context.is_stale else None
+        missing = stale or undrawn(context, changed, submission.view)
         if missing is not None:
-            return await self._go_on(submission, scene, draw_batch(now, page=page, banner=missing), changed)
-        problems = page_problems(scene, changed, submission.view.values)
+            return await self._go_on(submission, context, draw_batch(now, page=page, banner=missing), changed)
+        problems = page_problems(context, changed, submission.view.values)
         if problems:
             return _errors(submission, problems.errors)
-        scene = now
-        late = decided_meanwhile(scene, submission.view.values)
+        context = now
+        late = decided_meanwhile(context, submission.view.values)
         if late is not None:
             # What they chose there is not what will be sent: they must see that before the rest goes out.
             banner = refusal_plain(Refusal.ALREADY_DECIDED.value, position=late)
-            return await self._go_on(submission, scene, draw_batch(scene, page=page_of(late), banner=banner), changed)
-        lost = taken_away(scene)
+            return await self._go_on(
+                submission, context, draw_batch(context, page=page_of(late), banner=banner), changed
+            )
+        lost = taken_away(context)
         if lost is not None:
-            await self.desk.note(submission.presser, scene.showing.id, lost)
-            banner, at = refusal_plain(lost.reason.value, **facts_of(lost, scene.review)), page_of(lost.position or 0)
-            return await self._go_on(submission, scene, draw_batch(scene, page=at, banner=banner), changed)
-        scene = replace(scene, showing=replace(scene.showing, final_args=sent_so_far(scene, changed)))
-        if page < last_page(scene):
-            return await self._go_on(submission, scene, draw_batch(scene, page=page + 1), changed)
-        gap = first_open_page(scene, scene.drafts)
+            await self.decision_service.note(submission.actor, context.showing.id, lost)
+            banner, at = refusal_plain(lost.reason.value, **facts_of(lost, context.review)), page_of(lost.position or 0)
+            return await self._go_on(submission, context, draw_batch(context, page=at, banner=banner), changed)
+        context = replace(context, showing=replace(context.showing, final_args=sent_so_far(context, changed)))
+        if page < last_page(context):
+            return await self._go_on(submission, context, draw_batch(context, page=page + 1), changed)
+        gap = first_open_page(context, context.drafts)
         if gap is not None:
-            return await self._go_on(submission, scene, draw_batch(scene, page=gap, banner=reasons.GAP), changed)
-        other = chosen_elsewhere(scene)
+            return await self._go_on(submission, context, draw_batch(context, page=gap, banner=reasons.GAP), changed)
+        other = chosen_elsewhere(context)
         if other is not None:
             banner = refusal_plain(Refusal.STALE_SHOWING.value, position=other)
-            return await self._go_on(submission, scene, draw_batch(scene, page=page_of(other), banner=banner), changed)
-        await self._keep(submission, scene, None, changed)
-        intents = intents_of(scene, scene.drafts)
+            return await self._go_on(
+                submission, context, draw_batch(context, page=page_of(other), banner=banner), changed
+            )
+        await self._keep(submission, context, None, changed)
+        intents = intents_of(context, context.drafts)
         if not intents:
-            return _replace(draw_notice(Refused(_nothing_to_send(scene))))
+            return _replace(draw_notice(Refused(_nothing_to_send(context))))
         return await self._decide(submission, intents)
 
-    async def _go_on(self, submission: Submission, scene: Scene, drawn: Drawn, changed: Mapping[int, Draft]) -> Answer:
-        await self._keep(submission, scene, drawn.showing, {**changed, **(drawn.seen or {})})
+    async def _go_on(
+        self, submission: Submission, context: ViewContext, drawn: DrawnView, changed: Mapping[int, Draft]
+    ) -> Answer:
+        await self._keep(submission, context, drawn.showing, {**changed, **(drawn.seen or {})})
         return _replace(drawn)
 
     async def _keep(
-        self, submission: Submission, scene: Scene, showing: Showing | None, changed: Mapping[int, Draft]
+        self, submission: Submission, context: ViewContext, showing: Showing | None, changed: Mapping[int, Draft]
     ) -> None:
         async with self.store.begin() as tx:
-            await save_drafts(tx, scene.review.id, submission.presser.who, changed)
+            await save_drafts(tx, context.review.id, submission.actor.who, changed)
             if showing is not None:
                 await showings.insert_showing(tx, showing)
 
     async def _decide(self, submission: Submission, intents: tuple[Intent, ...]) -> Answer:
-        ruling = await self.desk.rule(_asked(submission, intents))
-        if ruling.unsure:
-            self.people.want(submission.presser.account)
+        result = await self.decision_service.rule(_asked(submission, intents))
+        if result.unsure:
+            self.people.want(submission.actor.account)
             self.asked()
         self.decided()
-        review = ruling.review
-        if ruling.refused is None and submission.view.lies_on and review is not None and review.undecided:
+        review = result.review
+        if result.refused is None and submission.view.lies_on and review is not None and review.undecided:
             return await self._back_to_batch(submission, intents[0].position)
-        return self._told(submission, ruling)
+        return self._told(submission, result)
 
-    def _told(self, submission: Submission, ruling: Ruling) -> Answer:
+    def _told(self, submission: Submission, result: DecisionResult) -> Answer:
         """Close everything after a decision; a refusal stands at an input where there is one, else in the view's place."""
-        refused = ruling.refused
+        refused = result.refused
         if refused is None:
             return CLEAR
         values = submission.view.values
@@ -288,7 +298,7 @@ class Submits:
         block = block_of(values, position, "d", "m", "a", "e", "f") or next(iter(values), None)
         if block is None:
             return refusal_in_place(refused)
-        return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, ruling.review))})
+        return _errors(submission, {block: refusal_plain(refused.reason.value, **facts_of(refused, result.review))})
 
 
 def refusal_in_place(refused: Refused) -> Answer:
@@ -297,52 +307,52 @@ def refusal_in_place(refused: Refused) -> Answer:
     return {"response_action": "push" if stays else "update", "view": draw_notice(refused).view}
 
 
-def _nothing_to_send(scene: Scene) -> Refusal:
-    if any(scene.presser.who in authors(action) for action in scene.review.undecided):
+def _nothing_to_send(context: ViewContext) -> Refusal:
+    if any(context.actor.who in authors(action) for action in context.review.undecided):
         return Refusal.ALREADY_APPROVED
-    return Refusal.NOT_A_REVIEWER if scene.review.undecided else Refusal.ALREADY_DECIDED
+    return Refusal.NOT_A_REVIEWER if context.review.undecided else Refusal.ALREADY_DECIDED
 
 
-def _asked(submission: Submission, intents: tuple[Intent, ...]) -> Asked:
+def _asked(submission: Submission, intents: tuple[Intent, ...]) -> DecisionRequest:
     def asked_for(_review: Review, _showing: Showing) -> tuple[Intent, ...]:
         return intents
 
     showing = ids.decode_showing(submission.view.showing_id) or ""
     taken = submission.content_key
-    return Asked(submission.presser, showing, submission.delivery_key, asked_for, taken_key=taken)
+    return DecisionRequest(submission.actor, showing, submission.delivery_key, asked_for, taken_key=taken)
 
 
-def _typed(scene: Scene, action: Action, draft: Draft) -> Reading:
-    return read_typed(action, fields_for(scene.review, action, scene.stage.tenant), draft)
+def _typed(context: ViewContext, action: Action, draft: Draft) -> TypedArguments:
+    return read_typed(action, fields_for(context.review, action, context.drawing.tenant), draft)
 
 
-def _unfit(scene: Scene, action: Action, final: str, values: Mapping[str, InputValue]) -> dict[str | None, str]:
+def _unfit(context: ViewContext, action: Action, final: str, values: Mapping[str, InputValue]) -> dict[str | None, str]:
     """What the policy's schema does not take of an edit, at the input that it is about; an unchanged call is no edit."""
-    tenant = scene.stage.tenant
+    tenant = context.drawing.tenant
     schema = tool_settings(tenant, action.tool).schema
     fault = argument_fault(final, schema) if schema and not same_arguments(final, action.args) else None
     if fault is None:
         return {}
-    at = next((one.index for one in fields_for(scene.review, action, tenant) if one.name == fault.name), None)
+    at = next((one.index for one in fields_for(context.review, action, tenant) if one.name == fault.name), None)
     there = error_blocks(action.position, {} if at is None else {at: fault.sentence}, values)
     block = next(iter(there), None) or block_of(values, action.position, "e", "f")
     return {block: fault.sentence}
 
 
-def _as_json(draft: Draft) -> Reading:
+def _as_json(draft: Draft) -> TypedArguments:
     """What stands in the one input; curly quotes are read as straight ones, and what came of it is shown next."""
     final = read_edit(draft.edited or "")
     if not isinstance(final, EditProblem):
-        return Reading(final)
-    return Reading(final.repaired, {0: final.sentence}, straightened=final.repaired is not None)
+        return TypedArguments(final)
+    return TypedArguments(final.repaired, {0: final.sentence}, straightened=final.repaired is not None)
 
 
-def _action(scene: Scene) -> Action | None:
-    position = scene.showing.position
-    return None if position is None else scene.review.actions[position]
+def _action(context: ViewContext) -> Action | None:
+    position = context.showing.position
+    return None if position is None else context.review.actions[position]
 
 
-def _replace(drawn: Drawn) -> Answer:
+def _replace(drawn: DrawnView) -> Answer:
     return {"response_action": "update", "view": drawn.view}
 
 

@@ -21,7 +21,7 @@ from bot.core.decide import review_digest
 from bot.core.model import DecisionType, Offer, Review, Showing, ShowingKind
 from bot.policy.matching import tool_settings
 from bot.policy.model import TenantPolicy
-from bot.slack.outbound.projection import Stage, call_view, root_view
+from bot.slack.outbound.projection import DrawingContext, call_view, root_view
 from bot.slack.windows.review import new_showing_id
 from bot.store import notices
 from bot.store.engine import Tx
@@ -30,7 +30,7 @@ from bot.store.transitions import QUIET_MS, UNDER_WAY
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DrawnMessage:
     """A message as it should be now, and the showing that it makes."""
 
     rendered: Rendered
@@ -38,7 +38,7 @@ class Draft:
     content_key: str
     shown: CallView | RootView
 
-    def shorter(self, code: str) -> Draft:
+    def shorter(self, code: str) -> DrawnMessage:
         """The same after Slack refused it for its size or its blocks. The key stays: it is drawn once for one content."""
         made = replace(
             self.showing,
@@ -46,7 +46,7 @@ class Draft:
             offers=tuple(replace(offer, complete=False) for offer in self.showing.offers),
         )
         short = _renamed(shortened(self.rendered, code, self.shown), self.showing.id, made.id)
-        return Draft(short, made, self.content_key, self.shown)
+        return DrawnMessage(short, made, self.content_key, self.shown)
 
 
 def _renamed(rendered: Rendered, old: str, new: str) -> Rendered:
@@ -70,30 +70,30 @@ def quiet_until(review: Review, message: Message, now: int) -> int | None:
     return last + QUIET_MS if now < last + QUIET_MS else None
 
 
-def draw(review: Review, stage: Stage, message: Message) -> Draft:
+def draw(review: Review, drawing: DrawingContext, message: Message) -> DrawnMessage:
     """Project one message; the showing is new, and is stored only if the content is."""
     if review.delivered_at is None:
         # The time to decide starts with this very post.
-        within = decide_within(review, stage.tenant)
-        review = replace(review, decide_by=None if within is None else stage.now + within)
+        within = decide_within(review, drawing.tenant)
+        review = replace(review, decide_by=None if within is None else drawing.now + within)
     showing_id = new_showing_id()
     shown: CallView | RootView
     if message.position is None:
-        root = root_view(review, stage, showing=showing_id)
+        root = root_view(review, drawing, showing=showing_id)
         shown, rendered = root, root_card(root)
         offers: tuple[Offer, ...] = ()
         kind, digest = ShowingKind.ROOT, review_digest(review)
     else:
         action = review.actions[message.position]
-        call = call_view(review, action, stage, showing=showing_id)
+        call = call_view(review, action, drawing, showing=showing_id)
         shown, rendered = call, call_card(call)
         kinds = tuple(DecisionType(kind) for kind in rendered.offered)
         offers = (Offer(action.position, kinds, rendered.complete),)
         kind, digest = ShowingKind.CARD, action.standing_digest
     showing = Showing(
-        showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=stage.now
+        showing_id, review.id, message.position, kind, digest, offers, message_id=message.id, at=drawing.now
     )
-    return Draft(rendered, showing, _key(rendered, showing_id, digest), shown)
+    return DrawnMessage(rendered, showing, _key(rendered, showing_id, digest), shown)
 
 
 def _key(rendered: Rendered, showing_id: str, digest: str) -> str:

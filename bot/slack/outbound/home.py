@@ -19,15 +19,15 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from blocks import ids, words
 from blocks.home import CALLS, HomeView, RenderedHome, ask_whom, home_view, pages
 from bot.access.context import standings
-from bot.access.person import Presser
-from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind, Who
+from bot.access.person import Actor
+from bot.core.model import Action, DecisionType, Offer, PersonId, Review, ReviewState, Showing, ShowingKind
 from bot.core.take_back import authors
 from bot.errors import SlackError
 from bot.policy.matching import tool_settings
 from bot.slack.client import web_api
 from bot.slack.client.people import Clients, PeopleReader
 from bot.slack.inbound.payloads import MalformedPayload, parse_click, parse_opened
-from bot.slack.outbound.projection import Stage, call_view, offered, read_only_positions
+from bot.slack.outbound.projection import DrawingContext, call_view, offered, read_only_positions
 from bot.slack.windows.review import new_showing_id
 from bot.store import messages, people, reviews, showings, tenants
 from bot.store.decisions import decided_lately
@@ -39,67 +39,67 @@ MOST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Awaiting:
+class AwaitingCall:
     """One call that a person may decide, and what it is drawn against."""
 
     review: Review
     action: Action
-    stage: Stage
+    drawing: DrawingContext
     risk: str
 
 
 @dataclass(frozen=True, slots=True)
-class Mine:
+class PersonQueue:
     """A person's queue, riskiest and oldest first. `ask` says why there can be none; `unsure`: Slack was not asked yet."""
 
-    calls: tuple[Awaiting, ...]
-    stages: tuple[Stage, ...]
+    calls: tuple[AwaitingCall, ...]
+    stages: tuple[DrawingContext, ...]
     ask: str | None = None
     unsure: bool = False
-    approved: tuple[Awaiting, ...] = ()  # what they have approved and what waits for others
+    approved: tuple[AwaitingCall, ...] = ()  # what they have approved and what waits for others
     cut: bool = False  # a tenant has more reviews than are looked through
 
 
-async def mine(tx: Tx, in_force: InForce, presser: Presser) -> Mine:
+async def queue_of(tx: Tx, in_force: InForce, actor: Actor) -> PersonQueue:
     """Read what awaits this person."""
     paused = await tenants.paused(tx)
     stages = [
-        Stage(each.tenant, tx.now, each, each.tenant.name in paused or tenants.ALL in paused)
-        for each in await standings(tx, in_force, presser)
+        DrawingContext(each.tenant, tx.now, each, each.tenant.name in paused or tenants.ALL in paused)
+        for each in await standings(tx, in_force, actor)
     ]
     if not stages:
-        return Mine((), (), words.NO_TENANT_HERE)
-    found = [await _pending(tx, stage) for stage in stages]
+        return PersonQueue((), (), words.NO_TENANT_HERE)
+    found = [await _pending(tx, drawing) for drawing in stages]
     calls = sorted((one for each in found for one in each.calls), key=_first)
     awaiting = [
         one
         for one in calls
-        if one.stage.viewed_by not in authors(one.action) and offered(one.review, one.action, one.stage)
+        if one.drawing.viewed_by not in authors(one.action) and offered(one.review, one.action, one.drawing)
     ]
     told = _told(in_force, stages, awaiting)
-    approved = tuple(one for one in calls if one.stage.viewed_by in authors(one.action))
+    approved = tuple(one for one in calls if one.drawing.viewed_by in authors(one.action))
     return replace(told, approved=approved, cut=any(each.cut for each in found))
 
 
-def _first(one: Awaiting) -> tuple[bool, int, str, int]:
+def _first(one: AwaitingCall) -> tuple[bool, int, str, int]:
     """Riskiest first, then oldest."""
     return one.risk != "high", one.review.opened_at, one.review.id, one.action.position
 
 
-def _told(in_force: InForce, stages: Sequence[Stage], calls: Sequence[Awaiting]) -> Mine:
-    viewers = [stage.viewer.person for stage in stages if stage.viewer is not None]
+def _told(in_force: InForce, stages: Sequence[DrawingContext], calls: Sequence[AwaitingCall]) -> PersonQueue:
+    viewers = [drawing.viewer.person for drawing in stages if drawing.viewer is not None]
     unsure = any(person.unconfirmed for person in viewers)
     not_sure = words.NEVER_SURE if any(person.unreadable for person in viewers) else words.NOT_SURE
-    if calls or any(_is_reviewer(stage) for stage in stages):
-        return Mine(tuple(calls), tuple(stages), not_sure if unsure and not calls else None, unsure)
+    if calls or any(_is_reviewer(drawing) for drawing in stages):
+        return PersonQueue(tuple(calls), tuple(stages), not_sure if unsure and not calls else None, unsure)
     operators = in_force.policy.operators if in_force.policy else ()
-    return Mine((), tuple(stages), not_sure if unsure else ask_whom(operators), unsure)
+    return PersonQueue((), tuple(stages), not_sure if unsure else ask_whom(operators), unsure)
 
 
-def _is_reviewer(stage: Stage) -> bool:
-    person = stage.viewer.person if stage.viewer else None
+def _is_reviewer(drawing: DrawingContext) -> bool:
+    person = drawing.viewer.person if drawing.viewer else None
     return person is not None and any(
-        rule.may and (rule.user in person.ids or rule.group in person.groups) for rule in stage.tenant.reviewers
+        rule.may and (rule.user in person.ids or rule.group in person.groups) for rule in drawing.tenant.reviewers
     )
 
 
@@ -107,17 +107,17 @@ def _is_reviewer(stage: Stage) -> bool:
 class _Pending:
     """One tenant's undecided calls, as far as they are looked through."""
 
-    calls: tuple[Awaiting, ...]
+    calls: tuple[AwaitingCall, ...]
     cut: bool
 
 
-async def _pending(tx: Tx, stage: Stage) -> _Pending:
-    found = await reviews.list_pending(tx, tenant=stage.tenant.name, limit=MOST)
+async def _pending(tx: Tx, drawing: DrawingContext) -> _Pending:
+    found = await reviews.list_pending(tx, tenant=drawing.tenant.name, limit=MOST)
     waiting = [review for review in found if review.state is ReviewState.OPEN and not review.problem]
     calls = tuple(
-        Awaiting(review, action, stage, tool_settings(stage.tenant, action.tool).risk)
+        AwaitingCall(review, action, drawing, tool_settings(drawing.tenant, action.tool).risk)
         for review in waiting
-        if not read_only_positions(review, stage.tenant)
+        if not read_only_positions(review, drawing.tenant)
         for action in review.undecided
     )
     return _Pending(calls, len(found) == MOST)
@@ -134,7 +134,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnHome:
     """A tab as it should be, with the showings of its cards."""
 
     rendered: RenderedHome
@@ -160,29 +160,29 @@ class Home:
     async def opened(self, body: Body) -> None:
         """Somebody looks at their tab: a hint."""
         with contextlib.suppress(MalformedPayload):
-            presser = parse_opened(body)
-            if presser is not None:
-                await self._hint(presser, 0)
+            actor = parse_opened(body)
+            if actor is not None:
+                await self._hint(actor, 0)
 
     async def turn(self, ack: AsyncAck, body: Body) -> None:
         """Another page of the tab."""
         with contextlib.suppress(MalformedPayload):
             click = parse_click(body)
             if click.value.isdecimal() and len(click.value) < LONGEST_PAGE:
-                await self._hint(click.presser, int(click.value))
+                await self._hint(click.actor, int(click.value))
         await ack()
 
-    async def _hint(self, presser: Presser, page: int) -> None:
+    async def _hint(self, actor: Actor, page: int) -> None:
         """One row for one person's tab, however Slack calls them: two would draw over each other."""
         async with self._store.begin() as tx:
             in_force = await self._policies.in_force(tx)
-            here = [each.tenant.slack_team for each in await standings(tx, in_force, presser)]
-            team = presser.team if presser.team in here else min(here, default=presser.team)
+            here = [each.tenant.slack_team for each in await standings(tx, in_force, actor)]
+            team = actor.team if actor.team in here else min(here, default=actor.team)
             if self._clients(team) is None:
                 return  # a workspace that the app is not installed in
-            account = await people.account(tx, team, presser.user)
+            account = await people.account(tx, team, actor.user)
             person_id = account.person.person_id if account.person else None
-            await messages.open_tab(tx, Who(team, person_id or presser.user), page)
+            await messages.open_tab(tx, PersonId(team, person_id or actor.user), page)
         self.wake()
 
     async def step(self) -> bool:
@@ -221,32 +221,32 @@ class Home:
         async with self._store.begin() as tx:
             await messages.shows(tx, tab, page=drawn.page, content=drawn.content)
 
-    async def _drawn(self, tx: Tx, who: Who, page: int) -> Drawn:
-        found = await mine(tx, await self._policies.in_force(tx), Presser(who.team, who.user, None))
+    async def _drawn(self, tx: Tx, who: PersonId, page: int) -> DrawnHome:
+        found = await queue_of(tx, await self._policies.in_force(tx), Actor(who.team, who.user, None))
         page = min(page, pages(len(found.calls)) - 1)
         here = found.calls[page * CALLS : (page + 1) * CALLS]
         named = [(new_showing_id(), one) for one in here]
-        cards = tuple(call_view(one.review, one.action, one.stage, showing=showing) for showing, one in named)
+        cards = tuple(call_view(one.review, one.action, one.drawing, showing=showing) for showing, one in named)
         lately = await _lately(tx, found)
         rendered = home_view(HomeView(cards, len(found.calls), page, lately, found.ask, MOST if found.cut else None))
         made = tuple(
             _showing(showing, one, offer) for (showing, one), offer in zip(named, rendered.offers, strict=True)
         )
-        return Drawn(rendered, made, _content(rendered, made), page, found.unsure)
+        return DrawnHome(rendered, made, _content(rendered, made), page, found.unsure)
 
 
-async def _lately(tx: Tx, found: Mine) -> tuple[Any, ...]:
-    stages = {stage.tenant.name: stage for stage in found.stages}
+async def _lately(tx: Tx, found: PersonQueue) -> tuple[Any, ...]:
+    stages = {drawing.tenant.name: drawing for drawing in found.stages}
     if not stages:
         return ()
-    approved = tuple(call_view(one.review, one.action, one.stage, showing="") for one in found.approved[:LATELY])
-    decided = await decided_lately(tx, {name: stage.viewed_by for name, stage in stages.items()}, limit=LATELY)
+    approved = tuple(call_view(one.review, one.action, one.drawing, showing="") for one in found.approved[:LATELY])
+    decided = await decided_lately(tx, {name: drawing.viewed_by for name, drawing in stages.items()}, limit=LATELY)
     return approved + tuple(
         call_view(review, review.actions[position], stages[review.tenant], showing="") for review, position in decided
     )
 
 
-def _showing(showing_id: str, one: Awaiting, offer: Any) -> Showing:
+def _showing(showing_id: str, one: AwaitingCall, offer: Any) -> Showing:
     kinds = tuple(DecisionType(kind) for kind in offer.offered)
     return Showing(
         id=showing_id,
@@ -255,8 +255,8 @@ def _showing(showing_id: str, one: Awaiting, offer: Any) -> Showing:
         kind=ShowingKind.HOME,
         digest=one.action.standing_digest,
         offers=(Offer(one.action.position, kinds, offer.complete),),
-        to=one.stage.viewed_by,
-        at=one.stage.now,
+        to=one.drawing.viewed_by,
+        at=one.drawing.now,
     )
 
 

@@ -14,7 +14,7 @@ from bot.core.redaction import Masked, at_path, masks_of, redact_text, secrets_i
 
 
 @dataclass(frozen=True, slots=True)
-class Hiding:
+class CallMasks:
     """What is hidden of one call, in its proposed and in its final arguments."""
 
     declared: tuple[str, ...]
@@ -34,7 +34,7 @@ class Hiding:
         return redact_text(text, self.secrets, self.declared)
 
 
-def hiding_of(action: Action, declared: tuple[str, ...]) -> Hiding:
+def hiding_of(action: Action, declared: tuple[str, ...]) -> CallMasks:
     """What is hidden of a call under the policy's `redact`."""
     final_args = _final(action)
     proposed = masks_of(action.args, declared)
@@ -47,7 +47,7 @@ def hiding_of(action: Action, declared: tuple[str, ...]) -> Hiding:
         proposed = tuple(mask for mask in proposed if mask.path not in changed)
     secrets = {*secrets_in(action.args, proposed), *secrets_in(final_args, final)}
     ordered = tuple(sorted(secrets, key=lambda text: (-len(text), text)))
-    return Hiding(declared, proposed, final, ordered)
+    return CallMasks(declared, proposed, final, ordered)
 
 
 def kept_hidden(action: Action, final_args: str, declared: tuple[str, ...]) -> tuple[Mask, ...]:
@@ -60,13 +60,13 @@ def kept_hidden(action: Action, final_args: str, declared: tuple[str, ...]) -> t
     )
 
 
-def hidden_changes(action: Action, hiding: Hiding) -> int:
+def hidden_changes(action: Action, masks: CallMasks) -> int:
     """How many hidden values an edit changed: the difference is not shown to others, that there is one is."""
     final_args = _final(action)
     if final_args is None:
         return 0
     before, after = _tree(action.args), _tree(final_args)
-    paths = {mask.path for mask in (*hiding.proposed, *hiding.final)}
+    paths = {mask.path for mask in (*masks.proposed, *masks.final)}
     return sum(at_path(before, path) != at_path(after, path) for path in paths)
 
 

@@ -22,9 +22,9 @@ from bot.policy.matching import card_channel, channels_of
 from bot.policy.model import TenantPolicy
 from bot.slack.client import web_api
 from bot.slack.client.people import Clients
-from bot.slack.outbound.drawing import TOO_MUCH, Draft, decide_within, draw, quiet_until, reply_once
+from bot.slack.outbound.drawing import TOO_MUCH, DrawnMessage, decide_within, draw, quiet_until, reply_once
 from bot.slack.outbound.history import copies, mark, remove_others
-from bot.slack.outbound.projection import Stage
+from bot.slack.outbound.projection import DrawingContext
 from bot.store import messages, reviews, showings, tenants
 from bot.store.engine import Store, Tx
 from bot.store.messages import Message
@@ -45,7 +45,7 @@ NO_THREAD = "cannot_reply_to_message"
 COPIES_MS = 60_000  # how long after a post in doubt its history is looked at once more
 
 Write = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-Written = tuple[Draft, dict[str, Any]]  # what stands in Slack now, and Slack's answer
+Written = tuple[DrawnMessage, dict[str, Any]]  # what stands in Slack now, and Slack's answer
 
 
 class Pauses:
@@ -114,9 +114,9 @@ class MessageSync:
         elif message.state == "new":
             # Where the policy says now: a channel that was given up may be why nothing was delivered.
             message = replace(message, channel=card_channel(tenant, (action.tool for action in review.actions)))
-        await self._write(message, draw(review, Stage(tenant, now, None, paused), message), tenant, parent)
+        await self._write(message, draw(review, DrawingContext(tenant, now, None, paused), message), tenant, parent)
 
-    async def _write(self, message: Message, draft: Draft, tenant: TenantPolicy, parent: Message | None) -> None:
+    async def _write(self, message: Message, draft: DrawnMessage, tenant: TenantPolicy, parent: Message | None) -> None:
         if message.ts is not None and draft.content_key == message.content_key and message.posting_since is None:
             await self._unchanged(message)
             return
@@ -138,7 +138,13 @@ class MessageSync:
     # -- new messages
 
     async def _post(
-        self, client: AsyncWebClient, message: Message, draft: Draft, *, tenant: TenantPolicy, parent: Message | None
+        self,
+        client: AsyncWebClient,
+        message: Message,
+        draft: DrawnMessage,
+        *,
+        tenant: TenantPolicy,
+        parent: Message | None,
     ) -> None:
         thread = parent.ts if parent else None
         doubtful = message.state == "posting"
@@ -156,7 +162,7 @@ class MessageSync:
             raise SlackUnavailable("Slack took the message and did not say where it is", code="no_ts")
         await self._posted(message, written, str(answer.get("channel") or message.channel), ts, fresh=True)
 
-    async def _said(self, client: AsyncWebClient, message: Message, draft: Draft, thread: str | None) -> Written:
+    async def _said(self, client: AsyncWebClient, message: Message, draft: DrawnMessage, thread: str | None) -> Written:
         """Post; a plain no of Slack's leaves nothing to look for."""
         more: dict[str, Any] = {"metadata": mark(message.id), "unfurl_links": False, "unfurl_media": False}
 
@@ -173,7 +179,7 @@ class MessageSync:
                 await messages.not_posted(tx, message)
             raise
 
-    async def _fitting(self, draft: Draft, write: Write) -> Written:
+    async def _fitting(self, draft: DrawnMessage, write: Write) -> Written:
         """Write the message, or a shorter one where Slack finds it too much: another showing, which offers less."""
         try:
             return draft, await write(_content(draft.rendered))
@@ -187,7 +193,7 @@ class MessageSync:
         return shorter, await write(_content(shorter.rendered))
 
     async def _posted(  # noqa: PLR0913 - what is stored, each named by the caller
-        self, message: Message, draft: Draft, channel: str, ts: str, *, fresh: bool, alone: bool = True
+        self, message: Message, draft: DrawnMessage, channel: str, ts: str, *, fresh: bool, alone: bool = True
     ) -> None:
         """Store where it is. One found in history may show an older version, so it is drawn again.
 
@@ -210,7 +216,9 @@ class MessageSync:
 
     # -- messages that are there
 
-    async def _update(self, client: AsyncWebClient, message: Message, draft: Draft, parent: Message | None) -> None:
+    async def _update(
+        self, client: AsyncWebClient, message: Message, draft: DrawnMessage, parent: Message | None
+    ) -> None:
         if message.posting_since is not None:
             await self._alone(client, message, parent.ts if parent else None)
         if draft.content_key == message.content_key:

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from blocks.home import group_line
 from blocks.notices import private_notice
 from bot.access.person import groups_of_policy
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.errors import InstallationRevoked, RateLimited, SlackError, SlackUnavailable
 from bot.slack.client import web_api
 from bot.slack.client.people import Clients, GroupChanged
@@ -67,7 +67,7 @@ NOT_INSTALLED = "no_token"
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class NoticeSender:
     """One replica's teller."""
 
     store: Store
@@ -131,7 +131,7 @@ def team_of(notice: Notice) -> str:
 def announcing(policies: Policies) -> GroupChanged:
     """What to store with a group's change: a notice for the channel of every tenant whose reviewers it names."""
 
-    async def changed(tx: Tx, group: Who, change: Membership) -> None:
+    async def changed(tx: Tx, group: PersonId, change: Membership) -> None:
         in_force = await policies.in_force(tx)
         for tenant in in_force.tenants():
             if tenant.slack_team == group.team and group.user in groups_of_policy(tenant):

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from blocks import reasons, words
-from blocks.models import BatchView, CallState, CallView, Decided, Draft, Mask, RootView
-from bot.access.person import Standing, call_of
+from blocks.models import BatchView, CallState, CallView, Decided, Mask, RootView, TypedDraft
+from bot.access.person import TenantPerson, call_of
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.digest import shown
 from bot.core.json import parse_kept
-from bot.core.model import Action, Decision, DecisionType, Outcome, Review, ReviewState, Who
+from bot.core.model import Action, Decision, DecisionType, Outcome, PersonId, Review, ReviewState
 from bot.core.quorum import RUNS_THE_TOOL
 from bot.core.redaction import HIDDEN, masks_of
 from bot.core.states import operations
@@ -24,10 +24,10 @@ from bot.core.take_back import authors, is_changeable, is_stoppable
 from bot.policy.explain import decisions_line
 from bot.policy.matching import tool_settings
 from bot.policy.model import DECISIONS, REVEAL, TenantPolicy
-from bot.policy.rules import judge, offered_on_call, who_could
+from bot.policy.rules import judge_right, offered_on_call, who_could
 from bot.runtimes.langgraph.interrupts import DECISIONS_UNKNOWN, is_silent
 from bot.runtimes.langgraph.outcomes import own_words
-from bot.slack.outbound.masks import Hiding, hidden_changes, hiding_of
+from bot.slack.outbound.masks import CallMasks, hidden_changes, hiding_of
 from bot.slack.windows.edit_form import fields_for
 
 UNDER_WAY = {
@@ -58,16 +58,16 @@ EXPIRY = "expiry"  # the user of a decision that Placet made
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DrawingContext:
     """What a view is drawn against: the policy in force and the database's time; `viewer` for private views."""
 
     tenant: TenantPolicy
     now: int
-    viewer: Standing | None = None
+    viewer: TenantPerson | None = None
     paused: bool = False
 
     @property
-    def viewed_by(self) -> Who | None:
+    def viewed_by(self) -> PersonId | None:
         """Whose private view it is."""
         return self.viewer.who if self.viewer else None
 
@@ -87,22 +87,24 @@ def call_state(review: Review, action: Action) -> CallState:
     return CallState.WAITING if action.decision is None else CallState.DECIDED
 
 
-def offered(review: Review, action: Action, stage: Stage) -> tuple[DecisionType, ...]:
+def offered(review: Review, action: Action, drawing: DrawingContext) -> tuple[DecisionType, ...]:
     """The decisions to show for this call: what it allows, and what somebody (or the viewer) may do."""
     stoppable = is_stoppable(review, action)
     if call_state(review, action) is not CallState.WAITING and not stoppable:
         return ()
     call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester_now)
-    viewer = stage.viewer
+    viewer = drawing.viewer
     if viewer is None:
-        words_ = offered_on_call(stage.tenant, call)
+        words_ = offered_on_call(drawing.tenant, call)
     else:
         kinds = (kind.value for kind in action.allowed)
-        words_ = tuple(kind for kind in kinds if judge(stage.tenant, call, person=viewer.person, decision=kind).allowed)
+        words_ = tuple(
+            kind for kind in kinds if judge_right(drawing.tenant, call, person=viewer.person, decision=kind).allowed
+        )
     kinds_ = tuple(DecisionType(word) for word in words_)
     if stoppable:
         return tuple(kind for kind in kinds_ if kind is DecisionType.REJECT)
-    if review.decide_by is not None and stage.now >= review.decide_by - LAST_MINUTE_MS:
+    if review.decide_by is not None and drawing.now >= review.decide_by - LAST_MINUTE_MS:
         kinds_ = tuple(kind for kind in kinds_ if kind not in RUNS_THE_TOOL)
     return kinds_
 
@@ -125,15 +127,15 @@ def read_only_positions(review: Review, tenant: TenantPolicy) -> tuple[int, ...]
     return tuple(action.position for action in review.actions if action.problem or dead(action))
 
 
-def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> CallView:
+def call_view(review: Review, action: Action, drawing: DrawingContext, *, showing: str) -> CallView:
     """One call, as its card or a private view shows it."""
-    settings = tool_settings(stage.tenant, action.tool)
-    blocked = read_only_positions(review, stage.tenant)
+    settings = tool_settings(drawing.tenant, action.tool)
+    blocked = read_only_positions(review, drawing.tenant)
     state = call_state(review, action)
     if blocked and state is CallState.WAITING:
         state = CallState.READ_ONLY
-    hiding = hiding_of(action, settings.redact)
-    kinds = () if state is CallState.READ_ONLY else offered(review, action, stage)
+    masks = hiding_of(action, settings.redact)
+    kinds = () if state is CallState.READ_ONLY else offered(review, action, drawing)
     stands = action.proposal is not None and state in (CallState.WAITING, CallState.READ_ONLY, CallState.HELD)
     return CallView(
         showing=showing,
@@ -144,30 +146,30 @@ def call_view(review: Review, action: Action, stage: Stage, *, showing: str) -> 
         total=len(review.actions),
         title=settings.title,
         risk=settings.risk,
-        description=hiding.text(action.description),
+        description=masks.text(action.description),
         tenant=review.tenant,
         requester=review.requester,
-        thread_link=thread_link(review, stage.tenant),
+        thread_link=thread_link(review, drawing.tenant),
         opened_at=review.opened_at // 1000,
         decide_by=review.decide_by // 1000 if review.decide_by is not None else None,
         digest=shown(action.decision.digest if action.decision else action.standing_digest),
         state=state,
         reason=_reason(review, action, blocked, state),
-        decided=decided(action.decision, hiding),
-        outcome=hiding.text(_told(action)) if settings.result == "first_lines" else None,
-        notices=(*_notices(review, action, stage), *_hidden_notices(action, hiding)),
+        decided=decided(action.decision, masks),
+        outcome=masks.text(_told(action)) if settings.result == "first_lines" else None,
+        notices=(*_notices(review, action, drawing), *_hidden_notices(action, masks)),
         approvals_needed=settings.approvals,
         approvals=tuple(approval.by.user for approval in action.approvals),
         original=action.args if stands else None,
-        masks=_masks(review, action, stage, hiding),
-        take_back=_may_take_back(review, action, stage),
-        typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, stage.tenant)),
-        revealable=any(mask.declared for mask in hiding.masks) and may_reveal(review, action, stage),
+        masks=_masks(review, action, drawing, masks),
+        take_back=_may_take_back(review, action, drawing),
+        typed=DecisionType.EDIT in kinds and bool(fields_for(review, action, drawing.tenant)),
+        revealable=any(mask.declared for mask in masks.masks) and may_reveal(review, action, drawing),
         has_result=has_result(action, settings.result),
         mention=settings.mention if len(review.actions) == 1 else (),
-        operate=operations(review) if len(review.actions) == 1 and stage.viewer is None else (),
-        started_with=_started_with(review, stage.tenant),
-        policy_line=_policy_line(action, state, stage.tenant),
+        operate=operations(review) if len(review.actions) == 1 and drawing.viewer is None else (),
+        started_with=_started_with(review, drawing.tenant),
+        policy_line=_policy_line(action, state, drawing.tenant),
         unchecked=is_silent(review) and settings.schema is None,
     )
 
@@ -194,15 +196,17 @@ def _started_with(review: Review, tenant: TenantPolicy) -> tuple[tuple[str, str 
     return tuple(shown_)
 
 
-def _masks(review: Review, action: Action, stage: Stage, hiding: Hiding) -> tuple[Mask, ...]:
+def _masks(review: Review, action: Action, drawing: DrawingContext, masks: CallMasks) -> tuple[Mask, ...]:
     """What is only suspected to be secret opens, in private, for who may decide about the call, and for nobody else."""
-    viewer = stage.viewer
+    viewer = drawing.viewer
     if viewer is None:
-        return hiding.masks
+        return masks.masks
     call = call_of(review, action, action.proposal.final_args if action.proposal else None, review.requester_now)
-    if any(judge(stage.tenant, call, person=viewer.person, decision=kind.value).allowed for kind in action.allowed):
-        return hiding.masks
-    return tuple(replace(mask, declared=True) for mask in hiding.masks)
+    if any(
+        judge_right(drawing.tenant, call, person=viewer.person, decision=kind.value).allowed for kind in action.allowed
+    ):
+        return masks.masks
+    return tuple(replace(mask, declared=True) for mask in masks.masks)
 
 
 def thread_link(review: Review, tenant: TenantPolicy) -> str | None:
@@ -211,19 +215,19 @@ def thread_link(review: Review, tenant: TenantPolicy) -> str | None:
     return template and template.replace(THREAD_ID, quote(review.thread_id, safe=""))
 
 
-def _may_take_back(review: Review, action: Action, stage: Stage) -> bool:
+def _may_take_back(review: Review, action: Action, drawing: DrawingContext) -> bool:
     """Whether somebody (or the viewer) has something of their own to take back."""
-    if stage.viewer is None or not is_changeable(review, action):
+    if drawing.viewer is None or not is_changeable(review, action):
         return is_changeable(review, action)
-    return stage.viewed_by in authors(action)
+    return drawing.viewed_by in authors(action)
 
 
-def may_reveal(review: Review, action: Action, stage: Stage) -> bool:
+def may_reveal(review: Review, action: Action, drawing: DrawingContext) -> bool:
     """Whether somebody (or the viewer) may see what the policy hides of this call."""
-    if stage.viewer is None:
-        return who_could(stage.tenant, action.tool, REVEAL)
+    if drawing.viewer is None:
+        return who_could(drawing.tenant, action.tool, REVEAL)
     call = call_of(review, action, None, review.requester_now)
-    return judge(stage.tenant, call, person=stage.viewer.person, decision=REVEAL).allowed
+    return judge_right(drawing.tenant, call, person=drawing.viewer.person, decision=REVEAL).allowed
 
 
 def _told(action: Action) -> str | None:
@@ -238,24 +242,24 @@ def has_result(action: Action, setting: str) -> bool:
     return ran and bool(action.outcome_text) and setting != "none"
 
 
-def may_read_result(review: Review, action: Action, stage: Stage) -> bool:
+def may_read_result(review: Review, action: Action, drawing: DrawingContext) -> bool:
     """Whether the viewer may open what the tool answered: a reviewer of the tool, or who asked for the call."""
-    if stage.viewer is None:
+    if drawing.viewer is None:
         return False
-    person = stage.viewer.person
+    person = drawing.viewer.person
     if review.requester == review.requester_now in person.ids and not person.deactivated and person.outsider is False:
         return True
     call = replace(call_of(review, action, None, review.requester_now), allowed=DECISIONS)
-    return any(judge(stage.tenant, call, person=person, decision=kind).allowed for kind in DECISIONS)
+    return any(judge_right(drawing.tenant, call, person=person, decision=kind).allowed for kind in DECISIONS)
 
 
-def decided(decision: Decision | None, hiding: Hiding) -> Decided | None:
+def decided(decision: Decision | None, masks: CallMasks) -> Decided | None:
     """A decision in the view-model's words; None as the user says that Placet made it."""
     if decision is None:
         return None
     user = None if decision.by.user == EXPIRY else decision.by.user
     return Decided(
-        decision.type.value, user, decision.at // 1000 or None, hiding.text(decision.message), decision.final_args
+        decision.type.value, user, decision.at // 1000 or None, masks.text(decision.message), decision.final_args
     )
 
 
@@ -291,12 +295,12 @@ def _why(review: Review, action: Action) -> str:
     return ""
 
 
-def _notices(review: Review, action: Action, stage: Stage) -> tuple[str, ...]:
+def _notices(review: Review, action: Action, drawing: DrawingContext) -> tuple[str, ...]:
     """Lines of ours on what a decided review waits for, or why it is open again."""
     lines: list[str] = []
     if review.erased_at is not None:
         lines.append(reasons.why_text("erased"))
-    if stage.paused and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
+    if drawing.paused and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
         lines.append(reasons.why_text("paused"))
     if review.renamed is not None and review.state in (ReviewState.OPEN, ReviewState.DECIDED):
         lines.append(reasons.why_text("requester_changed"))
@@ -304,35 +308,35 @@ def _notices(review: Review, action: Action, stage: Stage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-def _waits_for(review: Review, stage: Stage) -> tuple[str, ...]:
+def _waits_for(review: Review, drawing: DrawingContext) -> tuple[str, ...]:
     """What a decided batch waits for, at its root, once for all its calls."""
     if review.state is not ReviewState.DECIDED:
         return ()
-    return tuple(dict.fromkeys(line for action in review.actions for line in _notices(review, action, stage)))
+    return tuple(dict.fromkeys(line for action in review.actions for line in _notices(review, action, drawing)))
 
 
-def _hidden_notices(action: Action, hiding: Hiding) -> tuple[str, ...]:
-    changed = hidden_changes(action, hiding)
+def _hidden_notices(action: Action, masks: CallMasks) -> tuple[str, ...]:
+    changed = hidden_changes(action, masks)
     values = words.several(changed, "hidden value was", "hidden values were")
     return (words.HIDDEN_CHANGED.format(count=values),) if changed else ()
 
 
-def root_view(review: Review, stage: Stage, *, showing: str) -> RootView:
+def root_view(review: Review, drawing: DrawingContext, *, showing: str) -> RootView:
     """The message above the calls of one interrupt."""
-    calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
+    calls = tuple(call_view(review, action, drawing, showing=showing) for action in review.actions)
     reviewable = review.state is ReviewState.OPEN and any(call.state is CallState.WAITING for call in calls)
-    wanted = [one for action in review.actions for one in tool_settings(stage.tenant, action.tool).mention]
+    wanted = [one for action in review.actions for one in tool_settings(drawing.tenant, action.tool).mention]
     return RootView(
         showing=showing,
         calls=calls,
         reviewable=reviewable,
-        notices=_waits_for(review, stage),
+        notices=_waits_for(review, drawing),
         mention=tuple(dict.fromkeys(wanted)),
         operate=operations(review) if len(review.actions) != 1 else (),
     )
 
 
-def batch_view(review: Review, stage: Stage, *, showing: str, drafts: dict[int, Draft]) -> BatchView:
+def batch_view(review: Review, drawing: DrawingContext, *, showing: str, drafts: dict[int, TypedDraft]) -> BatchView:
     """All calls of one interrupt for one person, at the first page."""
-    calls = tuple(call_view(review, action, stage, showing=showing) for action in review.actions)
+    calls = tuple(call_view(review, action, drawing, showing=showing) for action in review.actions)
     return BatchView(showing, calls, drafts=tuple(sorted(drafts.items(), key=lambda item: item[0])))

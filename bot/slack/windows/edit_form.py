@@ -12,8 +12,8 @@ from blocks import ids
 from blocks.forms import are_usable, edit_text
 from blocks.models import FieldView
 from bot.core.argument_schema import edit_schema
-from bot.core.editing import Field, Reading, fields_of, read_fields
-from bot.core.model import Action, DecisionType, Review, Shape
+from bot.core.editing import ArgumentField, TypedArguments, fields_of, read_fields
+from bot.core.model import Action, DecisionType, InterruptShape, Review
 from bot.core.redaction import masks_of
 from bot.policy.matching import tool_settings
 from bot.policy.model import TenantPolicy
@@ -22,18 +22,18 @@ from bot.store.showings import Draft
 LONGEST = 100_000  # of arguments in one form; Slack takes 250 KB a view
 
 
-def fields_for(review: Review, action: Action, tenant: TenantPolicy) -> tuple[Field, ...]:
+def fields_for(review: Review, action: Action, tenant: TenantPolicy) -> tuple[ArgumentField, ...]:
     """The call's fields; none where JSON text suits better, or nothing could be typed."""
     args = action.standing_args
     if DecisionType.EDIT not in action.allowed or args is None or len(args) > LONGEST:
         return ()
     settings = tool_settings(tenant, action.tool)
-    own = review.response_schema if review.shape is Shape.PER_CALL else None
+    own = review.response_schema if review.shape is InterruptShape.PER_CALL else None
     made = fields_of(args, edit_schema(settings.schema, own), masks_of(args, settings.redact))
     return made if made and are_usable(views_of(made)) else ()
 
 
-def views_of(fields: tuple[Field, ...]) -> tuple[FieldView, ...]:
+def views_of(fields: tuple[ArgumentField, ...]) -> tuple[FieldView, ...]:
     """The fields as the builders take them."""
     return tuple(
         FieldView(
@@ -49,12 +49,12 @@ def views_of(fields: tuple[Field, ...]) -> tuple[FieldView, ...]:
     )
 
 
-def read_typed(action: Action, fields: tuple[Field, ...], draft: Draft) -> Reading:
+def read_typed(action: Action, fields: tuple[ArgumentField, ...], draft: Draft) -> TypedArguments:
     """What a draft's fields come to."""
     return read_fields(action.standing_args or "{}", fields, draft.fields)
 
 
-def as_json(action: Action, fields: tuple[Field, ...], draft: Draft) -> Draft:
+def as_json(action: Action, fields: tuple[ArgumentField, ...], draft: Draft) -> Draft:
     """The draft in the form of JSON text, with what was typed where it can be read."""
     final = read_typed(action, fields, draft).final or action.standing_args or "{}"
     return replace(draft, edited=edit_text(final) or final, fields={})

@@ -15,9 +15,9 @@ from blocks.windows import page_of
 from bot.core.decide import Intent, Refusal, Refused
 from bot.core.model import Action, DecisionType
 from bot.core.take_back import authors
-from bot.slack.inbound.payloads import InputValue, View
+from bot.slack.inbound.payloads import InputValue, ViewPayload
 from bot.slack.outbound.projection import offered
-from bot.slack.windows.review import Scene, may_open
+from bot.slack.windows.review import ViewContext, may_open
 from bot.store.showings import Draft
 
 KINDS = frozenset({"d", "m", "a", "e", "f"})
@@ -30,19 +30,19 @@ class FieldErrors:
     errors: Mapping[str, str]
 
 
-def read_drafts(scene: Scene, values: Mapping[str, InputValue]) -> dict[int, Draft]:
+def read_drafts(context: ViewContext, values: Mapping[str, InputValue]) -> dict[int, Draft]:
     """The drafts after what this view's inputs hold now; positions without inputs are left out.
 
     Left out is also what was typed about other content than stands there now: its block ids are other ones.
     """
     changed: dict[int, Draft] = {}
-    actions = {action.position: action for action in scene.review.actions}
+    actions = {action.position: action for action in context.review.actions}
     places = [(ids.decode_place(block_id), value) for block_id, value in values.items()]
     # Choices first: whether a text is a reason or an answer is known by them.
     for place, value in sorted(places, key=lambda one: one[0] is None or one[0].kind != "d"):
         if place is None or place.kind not in KINDS or place.position not in actions:
             continue
-        before = scene.draft(actions[place.position])
+        before = context.draft(actions[place.position])
         draft = changed.get(place.position, before)
         if place.revision == before.revision and not _of_another_choice(draft, place, values):
             changed[place.position] = _with(draft, place, value if isinstance(value, str) else None)
@@ -55,14 +55,14 @@ def _implied(draft: Draft, position: int, values: Mapping[str, InputValue]) -> D
     return replace(draft, decision=DecisionType.RESPOND.value) if alone else draft
 
 
-def _of_another_choice(draft: Draft, place: ids.Place, values: Mapping[str, InputValue]) -> bool:
+def _of_another_choice(draft: Draft, place: ids.BlockPlace, values: Mapping[str, InputValue]) -> bool:
     """Whether this is the input of a reason while an answer is chosen, or the other way round."""
     if place.kind not in ("m", "a") or block_of(values, place.position, "d") is None:
         return False
     return (place.kind == "a") is not (draft.decision == DecisionType.RESPOND.value)
 
 
-def _with(draft: Draft, place: ids.Place, text: str | None) -> Draft:
+def _with(draft: Draft, place: ids.BlockPlace, text: str | None) -> Draft:
     match place.kind:
         case "d":
             # What was written as a reason is no answer, nor the other way round.
@@ -87,13 +87,13 @@ def block_of(values: Mapping[str, InputValue], position: int, *kinds: str) -> st
     return None
 
 
-def intent_of(scene: Scene, action: Action, draft: Draft) -> Intent | None:
+def intent_of(context: ViewContext, action: Action, draft: Draft) -> Intent | None:
     """What a draft asks for its call: None while nothing is chosen, and for an edit of which none is kept."""
     kind = chosen(draft)
     if kind is None:
         return None
     if kind is DecisionType.EDIT:
-        kept = scene.kept.get(draft.kept_in or "")
+        kept = context.kept.get(draft.kept_in or "")
         return Intent(action.position, kind, final_args=kept.final_args, showing=kept) if kept else None
     told = draft.message if kind in (DecisionType.REJECT, DecisionType.RESPOND) else None
     return Intent(action.position, kind, message=told)
@@ -104,15 +104,17 @@ def chosen(draft: Draft) -> DecisionType | None:
     return DecisionType(draft.decision) if draft.decision in set(DecisionType) else None
 
 
-def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str, InputValue]) -> FieldErrors | None:
+def page_problems(
+    context: ViewContext, drafts: Mapping[int, Draft], values: Mapping[str, InputValue]
+) -> FieldErrors | None:
     """What is missing or wrong on the page that was submitted."""
     errors: dict[str, str] = {}
-    for action in awaited(scene):
+    for action in awaited(context):
         block = block_of(values, action.position, "d", "m")
         if block is None:
             continue
-        draft = drafts.get(action.position, scene.draft(action))
-        intent = intent_of(scene, action, draft)
+        draft = drafts.get(action.position, context.draft(action))
+        intent = intent_of(context, action, draft)
         if intent is None:
             errors[block] = reasons.EDIT_FIRST if chosen(draft) is DecisionType.EDIT else reasons.CHOOSE
         elif intent.type is DecisionType.RESPOND and not (intent.message or "").strip():
@@ -120,12 +122,12 @@ def page_problems(scene: Scene, drafts: Mapping[int, Draft], values: Mapping[str
     return FieldErrors(errors) if errors else None
 
 
-def undrawn(scene: Scene, drafts: Mapping[int, Draft], view: View) -> str | None:
+def undrawn(context: ViewContext, drafts: Mapping[int, Draft], view: ViewPayload) -> str | None:
     """What to say where a choice wants something that this view has no place for: its redraw never reached the screen."""
     for position, draft in drafts.items():
-        action = scene.review.actions[position]
-        form = ids.encode_place(ids.Place("o", position))
-        if chosen(draft) is DecisionType.EDIT and intent_of(scene, action, draft) is None and form not in view.blocks:
+        action = context.review.actions[position]
+        form = ids.encode_place(ids.BlockPlace("o", position))
+        if chosen(draft) is DecisionType.EDIT and intent_of(context, action, draft) is None and form not in view.blocks:
             return reasons.EDIT_FIRST
         if chosen(draft) is DecisionType.RESPOND and not _has_answer(view.values, position):
             return reasons.EMPTY_ANSWER
@@ -136,26 +138,26 @@ def _has_answer(values: Mapping[str, InputValue], position: int) -> bool:
     return block_of(values, position, "a" if block_of(values, position, "d") else "m") is not None
 
 
-def asked(scene: Scene) -> tuple[Action, ...]:
+def asked(context: ViewContext) -> tuple[Action, ...]:
     """The undecided calls that are this person's to decide, or that this window has asked them about."""
     return tuple(
         action
-        for action in scene.review.undecided
-        if _was_asked(scene, action.position) or offered(scene.review, action, scene.stage)
+        for action in context.review.undecided
+        if _was_asked(context, action.position) or offered(context.review, action, context.drawing)
     )
 
 
-def awaited(scene: Scene) -> tuple[Action, ...]:
+def awaited(context: ViewContext) -> tuple[Action, ...]:
     """Those of them that still want a choice: what this person has approved before waits for others."""
-    return tuple(action for action in asked(scene) if scene.presser.who not in authors(action))
+    return tuple(action for action in asked(context) if context.actor.who not in authors(action))
 
 
-def taken_away(scene: Scene) -> Refused | None:
+def taken_away(context: ViewContext) -> Refused | None:
     """The first call that this window has asked about and that is not this person's to decide any more."""
-    for action in scene.review.undecided:
-        if _was_asked(scene, action.position) and not offered(scene.review, action, scene.stage):
-            kind = chosen(scene.draft(action)) or DecisionType.REJECT
-            refused = may_open(scene, action, kind)
+    for action in context.review.undecided:
+        if _was_asked(context, action.position) and not offered(context.review, action, context.drawing):
+            kind = chosen(context.draft(action)) or DecisionType.REJECT
+            refused = may_open(context, action, kind)
             # That Slack cannot be asked just now takes nothing away.
             if refused is not None and refused.reason not in (
                 Refusal.CANNOT_CONFIRM,
@@ -165,61 +167,61 @@ def taken_away(scene: Scene) -> Refused | None:
     return None
 
 
-def _was_asked(scene: Scene, position: int) -> bool:
-    offer = scene.showing.offer(position)
+def _was_asked(context: ViewContext, position: int) -> bool:
+    offer = context.showing.offer(position)
     return offer is not None and bool(offer.offered)
 
 
-def decided_meanwhile(scene: Scene, values: Mapping[str, InputValue]) -> int | None:
+def decided_meanwhile(context: ViewContext, values: Mapping[str, InputValue]) -> int | None:
     """The first position that this view, or a page before it, still asked about and that has been decided since."""
-    decided = [action.position for action in scene.review.actions if action.decision is not None]
-    return next((at for at in decided if block_of(values, at, "d") is not None or _asked_before(scene, at)), None)
+    decided = [action.position for action in context.review.actions if action.decision is not None]
+    return next((at for at in decided if block_of(values, at, "d") is not None or _asked_before(context, at)), None)
 
 
-def _asked_before(scene: Scene, position: int) -> bool:
-    return _was_asked(scene, position) and page_of(position) != scene.showing.page
+def _asked_before(context: ViewContext, position: int) -> bool:
+    return _was_asked(context, position) and page_of(position) != context.showing.page
 
 
-def sent_so_far(scene: Scene, changed: Mapping[int, Draft]) -> str:
+def sent_so_far(context: ViewContext, changed: Mapping[int, Draft]) -> str:
     """As JSON text, what this window has sent from its pages: the showing of the next page carries it."""
-    sent = _sent(scene)
+    sent = _sent(context)
     return json.dumps(sent | {str(position): _choice(draft) for position, draft in changed.items()})
 
 
-def chosen_elsewhere(scene: Scene) -> int | None:
+def chosen_elsewhere(context: ViewContext) -> int | None:
     """The first open call of another page whose stored choice is not the one that this window has sent."""
-    sent, page = _sent(scene), scene.showing.page
-    mine = {intent.position for intent in intents_of(scene, scene.drafts)}
-    others = (one for one in scene.review.undecided if one.position in mine and page_of(one.position) != page)
-    different = (one.position for one in others if sent.get(str(one.position)) != _choice(scene.draft(one)))
+    sent, page = _sent(context), context.showing.page
+    mine = {intent.position for intent in intents_of(context, context.drafts)}
+    others = (one for one in context.review.undecided if one.position in mine and page_of(one.position) != page)
+    different = (one.position for one in others if sent.get(str(one.position)) != _choice(context.draft(one)))
     return next(different, None)
 
 
-def _sent(scene: Scene) -> dict[str, list[str | None]]:
-    return dict(json.loads(scene.showing.final_args or "{}"))
+def _sent(context: ViewContext) -> dict[str, list[str | None]]:
+    return dict(json.loads(context.showing.final_args or "{}"))
 
 
 def _choice(draft: Draft) -> list[str | None]:
     return [draft.decision, draft.message, draft.kept_in]
 
 
-def first_open_page(scene: Scene, drafts: Mapping[int, Draft]) -> int | None:
+def first_open_page(context: ViewContext, drafts: Mapping[int, Draft]) -> int | None:
     """The page of the first call that waits for this person and has no usable choice yet, or None when all have one."""
-    for action in awaited(scene):
-        if intent_of(scene, action, drafts.get(action.position, scene.draft(action))) is None:
+    for action in awaited(context):
+        if intent_of(context, action, drafts.get(action.position, context.draft(action))) is None:
             return page_of(action.position)
     return None
 
 
-def intents_of(scene: Scene, drafts: Mapping[int, Draft]) -> tuple[Intent, ...]:
+def intents_of(context: ViewContext, drafts: Mapping[int, Draft]) -> tuple[Intent, ...]:
     """One intent for each undecided call that is this person's, in request order; none to approve again what they have."""
-    drafted = ((action, drafts.get(action.position, scene.draft(action))) for action in asked(scene))
-    found = ((action, intent_of(scene, action, draft)) for action, draft in drafted)
-    return tuple(intent for action, intent in found if intent is not None and not _again(scene, action, intent))
+    drafted = ((action, drafts.get(action.position, context.draft(action))) for action in asked(context))
+    found = ((action, intent_of(context, action, draft)) for action, draft in drafted)
+    return tuple(intent for action, intent in found if intent is not None and not _again(context, action, intent))
 
 
-def _again(scene: Scene, action: Action, intent: Intent) -> bool:
-    return intent.type is DecisionType.APPROVE and scene.presser.who in authors(action)
+def _again(context: ViewContext, action: Action, intent: Intent) -> bool:
+    return intent.type is DecisionType.APPROVE and context.actor.who in authors(action)
 
 
 def merged(stored: Mapping[int, Draft], changed: Mapping[int, Draft]) -> dict[int, Draft]:
@@ -227,6 +229,6 @@ def merged(stored: Mapping[int, Draft], changed: Mapping[int, Draft]) -> dict[in
     return {**stored, **changed}
 
 
-def last_page(scene: Scene) -> int:
+def last_page(context: ViewContext) -> int:
     """The batch's last page."""
-    return page_of(max(action.position for action in scene.review.actions))
+    return page_of(max(action.position for action in context.review.actions))

@@ -18,15 +18,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from blocks import ids
 from blocks.notices import refusal_text
 from bot.access.deciding import facts_of
-from bot.access.person import Presser
+from bot.access.person import Actor
 from bot.core.decide import Refusal, Refused
 from bot.errors import RateLimited, SlackError, SlackUnavailable
 from bot.loops import Tasks
 from bot.slack.client import web_api
 from bot.slack.client.people import Clients
-from bot.slack.inbound.payloads import Click
+from bot.slack.inbound.payloads import ButtonClick
 from bot.slack.outbound.notices import try_to_tell
-from bot.slack.windows.review import Drawn
+from bot.slack.windows.review import DrawnView
 from bot.store import showings
 from bot.store.audit import events
 from bot.store.engine import Store
@@ -44,7 +44,7 @@ STACKED = frozenset({ids.REVIEW, ids.EDIT})  # pressed inside a view, these put 
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class OpenedView:
     """What came of it: the view's id, or Slack's error. `showing`: what was stored for it all the same."""
 
     view_id: str = ""
@@ -53,34 +53,36 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Screens:
+class ViewOpener:
     """Speaks to Slack about views. Nothing here raises a `SlackError`."""
 
     store: Store
     clients: Clients
     tasks: Tasks
 
-    def start(self, click: Click, work: Coroutine[Any, Any, object], name: str) -> None:
+    def start(self, click: ButtonClick, work: Coroutine[Any, Any, object], name: str) -> None:
         """Do what is left of an acknowledged press, in a task; if it fails, nobody but us can say so."""
         self.tasks.start(self._told_of_failure(click, work), name)
 
-    async def _told_of_failure(self, click: Click, work: Coroutine[Any, Any, object]) -> None:
+    async def _told_of_failure(self, click: ButtonClick, work: Coroutine[Any, Any, object]) -> None:
         try:
             await work
         except Exception:
             self.notify(click, Refused(Refusal.INTERNAL))
             raise
 
-    async def show(self, click: Click, drawn: Drawn, *, on_top: bool = False, instead: Refused | None = None) -> Shown:
+    async def show(
+        self, click: ButtonClick, drawn: DrawnView, *, on_top: bool = False, instead: Refused | None = None
+    ) -> OpenedView:
         """Open the view, stack it, or put it into the place of the one that was pressed.
 
         Where Slack does not take it the person is told, in private: to press again, or what the view would have said
         (`instead`). Not about a view that was closed or redrawn meanwhile: that is for the caller to find out.
         """
-        client = self.clients(click.presser.team)
+        client = self.clients(click.actor.team)
         if client is None:
-            return Shown()
-        await self.keep(click.presser, drawn)
+            return OpenedView()
+        await self.keep(click.actor, drawn)
         trigger, view = click.trigger_id, drawn.view
         stacked = on_top or (click.view is not None and click.action_id in STACKED)
         try:
@@ -95,43 +97,43 @@ class Screens:
             changed = click.view is not None and not stacked
             if instead is not None or not (changed and exc.code in (CLOSED, OVERTAKEN)):
                 self.notify(click, instead or Refused(_why(exc, changed=changed)))
-            return Shown(fault=exc.code or "error", showing=drawn.showing.id if drawn.showing else "")
-        return Shown(str((answer.get("view") or {}).get("id", "")))
+            return OpenedView(fault=exc.code or "error", showing=drawn.showing.id if drawn.showing else "")
+        return OpenedView(str((answer.get("view") or {}).get("id", "")))
 
-    async def redraw(self, presser: Presser, view_id: str, drawn: Drawn) -> None:
+    async def redraw(self, actor: Actor, view_id: str, drawn: DrawnView) -> None:
         """Put a view into the place of one that is open; where that fails, what is there stays right until it is sent."""
-        client = self.clients(presser.team)
+        client = self.clients(actor.team)
         if client is None:
             return
-        await self.keep(presser, drawn)
+        await self.keep(actor, drawn)
         try:
             await _updated(client, view_id, "", drawn.view)
         except SlackError as exc:
             log.warning("A view could not be redrawn.", action="view_fault", fault=str(exc))
-            self._tell(presser, Refused(Refusal.NOT_REDRAWN))
+            self._tell(actor, Refused(Refusal.NOT_REDRAWN))
 
-    def notify(self, click: Click, refused: Refused) -> None:
+    def notify(self, click: ButtonClick, refused: Refused) -> None:
         """A private word, in a task: nothing was decided, so losing it loses nothing."""
-        self._tell(click.presser, refused, channel=click.channel, thread_ts=click.thread_ts)
+        self._tell(click.actor, refused, channel=click.channel, thread_ts=click.thread_ts)
 
     def _tell(
-        self, presser: Presser, refused: Refused, *, channel: str | None = None, thread_ts: str | None = None
+        self, actor: Actor, refused: Refused, *, channel: str | None = None, thread_ts: str | None = None
     ) -> None:
-        client = self.clients(presser.team)
+        client = self.clients(actor.team)
         if client is None:
             return
         text = refusal_text(refused.reason.value, **facts_of(refused))
-        told = try_to_tell(client, channel=channel, user=presser.user, thread_ts=thread_ts, text=text)
+        told = try_to_tell(client, channel=channel, user=actor.user, thread_ts=thread_ts, text=text)
         self.tasks.start(told, "tell")
 
-    async def keep(self, presser: Presser, drawn: Drawn) -> None:
+    async def keep(self, actor: Actor, drawn: DrawnView) -> None:
         """Store what the view shows before anybody can submit it."""
         if drawn.showing is None:
             return
         async with self.store.begin() as tx:
             await showings.insert_showing(tx, drawn.showing)
             if drawn.seen:
-                await save_drafts(tx, drawn.showing.review_id, presser.who, drawn.seen)
+                await save_drafts(tx, drawn.showing.review_id, actor.who, drawn.seen)
             if drawn.event:
                 await events.record(
                     tx,
@@ -139,7 +141,7 @@ class Screens:
                     kind=drawn.event,
                     review_id=drawn.showing.review_id,
                     position=drawn.showing.position,
-                    actor=events.slack_actor(presser.who),
+                    actor=events.slack_actor(actor.who),
                     content={"showing": drawn.showing.id, "page": drawn.showing.page},
                 )
 

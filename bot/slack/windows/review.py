@@ -1,6 +1,6 @@
 """Private views: what one person sees of one review, and the showing that records exactly that.
 
-Everything here reads by primary key and draws; `Drawn.showing` must be stored before the view reaches Slack, because a
+Everything here reads by primary key and draws; `DrawnView.showing` must be stored before the view reaches Slack, because a
 submission names it. This module must not decide anything, and calls nobody.
 """
 
@@ -14,20 +14,20 @@ from dataclasses import dataclass, field, replace
 
 from blocks import ids
 from blocks.modals import Final, confirm_modal, edit_modal, notice_modal, reject_modal, respond_modal
-from blocks.models import Draft as Typed
 from blocks.models import RenderedView, ReviewView
+from blocks.models import TypedDraft as Typed
 from blocks.notices import refusal_plain
 from blocks.windows import batch_modal, page_contents, page_of, review_modal
-from bot.access.context import Context, load_context
+from bot.access.context import ClickContext, load_context
 from bot.access.deciding import facts_of
-from bot.access.person import Presser, authority_for
+from bot.access.person import Actor, authority_for
 from bot.core.decide import Refusal, Refused, review_digest
 from bot.core.digest import call_digest, shown
 from bot.core.model import Action, DecisionType, Offer, Review, ReviewState, Showing, ShowingKind
 from bot.core.take_back import authors, is_stoppable
 from bot.policy.matching import tool_settings
 from bot.slack.outbound.masks import kept_hidden
-from bot.slack.outbound.projection import Stage, batch_view, call_view, offered
+from bot.slack.outbound.projection import DrawingContext, batch_view, call_view, offered
 from bot.slack.windows.edit_form import as_fields, as_json, fields_for, views_of
 from bot.store import showings, tenants
 from bot.store.engine import Tx
@@ -39,13 +39,13 @@ REVEALED = "secret.revealed"
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ViewContext:
     """All that a private view is drawn from, for one person."""
 
     review: Review
     showing: Showing
-    stage: Stage
-    presser: Presser
+    drawing: DrawingContext
+    actor: Actor
     drafts: Mapping[int, Draft]
     kept: Mapping[str, Showing] = field(default_factory=dict)  # of the edits that these drafts keep
 
@@ -60,8 +60,10 @@ class Scene:
     def is_stale(self) -> bool:
         """Whether what was shown is not what stands there now: somebody has edited it meanwhile."""
         position = self.showing.position
-        standing = review_digest(self.review) if position is None else self.review.actions[position].standing_digest
-        return self.showing.digest != standing
+        tenant_person = (
+            review_digest(self.review) if position is None else self.review.actions[position].standing_digest
+        )
+        return self.showing.digest != tenant_person
 
 
 def _revision(action: Action) -> int:
@@ -70,7 +72,7 @@ def _revision(action: Action) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnView:
     """A view, and the showing of it; None for a plain notice."""
 
     view: dict[str, object]
@@ -80,17 +82,17 @@ class Drawn:
     event: str = ""  # what the record says of opening it
 
 
-async def scene_of(tx: Tx, policies: Policies, presser: Presser, showing_id: str) -> Scene | Refused:
+async def scene_of(tx: Tx, policies: Policies, actor: Actor, showing_id: str) -> ViewContext | Refused:
     """Read what a private view needs, or say why there is none."""
-    context = await load_context(tx, policies, presser, showing_id)
-    if not isinstance(context, Context):
+    context = await load_context(tx, policies, actor, showing_id)
+    if not isinstance(context, ClickContext):
         return context.refused
-    review, who = context.review, context.standing.who
+    review, who = context.review, context.tenant_person.who
     paused = await tenants.is_paused(tx, review.tenant)
-    stage = Stage(context.standing.tenant, tx.now, context.standing, paused)
+    drawing = DrawingContext(context.tenant_person.tenant, tx.now, context.tenant_person, paused)
     drafts = await load_drafts(tx, review.id, who)
     kept = await showings.load_showings(tx, [one.kept_in for one in drafts.values() if one.kept_in])
-    return Scene(review, context.showing, stage, context.presser, drafts, kept)
+    return ViewContext(review, context.showing, drawing, context.actor, drafts, kept)
 
 
 def new_showing_id() -> str:
@@ -105,50 +107,50 @@ def typed(draft: Draft) -> Typed:
 
 
 def draw_small(
-    scene: Scene, action: Action, kind: DecisionType, *, banner: str | None = None, in_batch: bool = False
-) -> Drawn:
+    context: ViewContext, action: Action, kind: DecisionType, *, banner: str | None = None, in_batch: bool = False
+) -> DrawnView:
     """The modal for a reason, an answer or an edit; `in_batch`: the edit is kept until all calls are sent."""
     showing_id = new_showing_id()
-    view = call_view(scene.review, action, scene.stage, showing=showing_id)
+    view = call_view(context.review, action, context.drawing, showing=showing_id)
     if kind is DecisionType.EDIT:
-        fields = views_of(fields_for(scene.review, action, scene.stage.tenant))
-        rendered = edit_modal(view, typed(scene.draft(action)), fields=fields, banner=banner, in_batch=in_batch)
+        fields = views_of(fields_for(context.review, action, context.drawing.tenant))
+        rendered = edit_modal(view, typed(context.draft(action)), fields=fields, banner=banner, in_batch=in_batch)
     else:
         build = reject_modal if kind is DecisionType.REJECT else respond_modal
-        draft = scene.draft(action)
+        draft = context.draft(action)
         other = draft.decision is not None and (draft.decision == DecisionType.RESPOND) is not (build is respond_modal)
         rendered = build(view, typed(replace(draft, message=None) if other else draft), banner=banner)
-    return drawn_of(scene, rendered, showing_id, action=action)
+    return drawn_of(context, rendered, showing_id, action=action)
 
 
-def draw_other_form(scene: Scene, action: Action, *, json: bool, in_batch: bool = False) -> Drawn:
+def draw_other_form(context: ViewContext, action: Action, *, json: bool, in_batch: bool = False) -> DrawnView:
     """The edit in its other form; the draft that it shows is to be kept."""
-    draft = scene.draft(action)
-    fields = fields_for(scene.review, action, scene.stage.tenant)
+    draft = context.draft(action)
+    fields = fields_for(context.review, action, context.drawing.tenant)
     draft = as_json(action, fields, draft) if json else as_fields(draft)
     changed = {action.position: draft}
-    scene = replace(scene, drafts={**scene.drafts, **changed})
-    drawn = draw_small(scene, action, DecisionType.EDIT, in_batch=in_batch)
+    context = replace(context, drafts={**context.drafts, **changed})
+    drawn = draw_small(context, action, DecisionType.EDIT, in_batch=in_batch)
     return replace(drawn, seen=changed)
 
 
 def draw_review(
-    scene: Scene, action: Action, *, page: int = 0, reveal: bool = False, banner: str | None = None
-) -> Drawn:
+    context: ViewContext, action: Action, *, page: int = 0, reveal: bool = False, banner: str | None = None
+) -> DrawnView:
     """One call in full, at one page; the page counts as seen once its showing is stored.
 
     A page is known by what stands on it, since the same number may hold other lines once the policy hides others.
     `reveal`: with what the policy hides, which goes into the record.
     """
     showing_id = new_showing_id()
-    draft = scene.draft(action)
-    view = call_view(scene.review, action, scene.stage, showing=showing_id)
+    draft = context.draft(action)
+    view = call_view(context.review, action, context.drawing, showing=showing_id)
     reveal = reveal and view.revealable
-    pages = [_page_key(scene.review, content) for content in page_contents(view, reveal=reveal)]
+    pages = [_page_key(context.review, content) for content in page_contents(view, reveal=reveal)]
     seen = frozenset(number for number, key in enumerate(pages) if key in draft.seen)
     rendered = review_modal(ReviewView(view, page, seen, typed(draft), banner, reveal=reveal))
     kept = replace(draft, seen=draft.seen | {pages[rendered.page]})
-    drawn = drawn_of(scene, rendered, showing_id, action=action)
+    drawn = drawn_of(context, rendered, showing_id, action=action)
     return replace(drawn, seen={action.position: kept}, event=REVEALED if reveal else "")
 
 
@@ -157,29 +159,29 @@ def _page_key(review: Review, content: str) -> str:
     return hmac.new(review.salt, content.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:24]
 
 
-def draw_batch(scene: Scene, *, page: int = 0, banner: str | None = None) -> Drawn:
+def draw_batch(context: ViewContext, *, page: int = 0, banner: str | None = None) -> DrawnView:
     """All calls of the interrupt, at one page."""
     showing_id = new_showing_id()
-    drafts = {action.position: _typed_in_batch(scene, action) for action in scene.review.actions}
-    view = batch_view(scene.review, scene.stage, showing=showing_id, drafts=drafts)
-    approved = tuple(one.position for one in scene.review.undecided if scene.presser.who in authors(one))
-    drawn = drawn_of(scene, batch_modal(replace(view, page=page, banner=banner, approved=approved)), showing_id)
-    return replace(drawn, showing=_with_earlier_pages(scene, drawn.showing))
+    drafts = {action.position: _typed_in_batch(context, action) for action in context.review.actions}
+    view = batch_view(context.review, context.drawing, showing=showing_id, drafts=drafts)
+    approved = tuple(one.position for one in context.review.undecided if context.actor.who in authors(one))
+    drawn = drawn_of(context, batch_modal(replace(view, page=page, banner=banner, approved=approved)), showing_id)
+    return replace(drawn, showing=_with_earlier_pages(context, drawn.showing))
 
 
-def _typed_in_batch(scene: Scene, action: Action) -> Typed:
+def _typed_in_batch(context: ViewContext, action: Action) -> Typed:
     """With what of a kept edit stays hidden: its author has typed the rest, and sees it."""
-    draft = scene.draft(action)
+    draft = context.draft(action)
     if draft.kept is None:
         return typed(draft)
-    redact = tool_settings(scene.stage.tenant, action.tool).redact
+    redact = tool_settings(context.drawing.tenant, action.tool).redact
     return replace(typed(draft), kept_masks=kept_hidden(action, draft.kept, redact))
 
 
-def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None:
+def _with_earlier_pages(context: ViewContext, showing: Showing | None) -> Showing | None:
     """A batch is sent from its last page: what this person was shown on the pages before counts, content unchanged."""
-    before = scene.showing
-    ours = before.kind is ShowingKind.MODAL and before.position is None and before.to == scene.presser.who
+    before = context.showing
+    ours = before.kind is ShowingKind.MODAL and before.position is None and before.to == context.actor.who
     if showing is None or not ours or before.digest != showing.digest:
         return showing
     carried = tuple(offer for offer in before.offers if page_of(offer.position) != showing.page)
@@ -188,34 +190,34 @@ def _with_earlier_pages(scene: Scene, showing: Showing | None) -> Showing | None
 
 
 def draw_confirm(
-    scene: Scene, action: Action, final_args: str, *, banner: str | None = None, in_batch: bool = False
-) -> Drawn:
+    context: ViewContext, action: Action, final_args: str, *, banner: str | None = None, in_batch: bool = False
+) -> DrawnView:
     """An edit's difference and its final arguments, under their own digest; `in_batch`: to be kept until all are sent."""
     showing_id = new_showing_id()
-    review = scene.review
+    review = context.review
     digest = call_digest(review.place, action.position, action.tool, final_args, action.allowed)
-    view = call_view(review, action, scene.stage, showing=showing_id)
-    masks = kept_hidden(action, final_args, tool_settings(scene.stage.tenant, action.tool).redact)
+    view = call_view(review, action, context.drawing, showing=showing_id)
+    masks = kept_hidden(action, final_args, tool_settings(context.drawing.tenant, action.tool).redact)
     final = Final(final_args, shown(digest), masks)
     rendered = confirm_modal(view, final, banner=banner, in_batch=in_batch)
-    return drawn_of(scene, rendered, showing_id, action=action, final_args=final_args)
+    return drawn_of(context, rendered, showing_id, action=action, final_args=final_args)
 
 
-def draw_notice(refused: Refused) -> Drawn:
+def draw_notice(refused: Refused) -> DrawnView:
     """A refusal as a modal of its own."""
-    return Drawn(notice_modal(TITLE, refusal_plain(refused.reason.value, **facts_of(refused))).view)
+    return DrawnView(notice_modal(TITLE, refusal_plain(refused.reason.value, **facts_of(refused))).view)
 
 
 def drawn_of(
-    scene: Scene,
+    context: ViewContext,
     rendered: RenderedView,
     showing_id: str,
     *,
     action: Action | None = None,
     final_args: str | None = None,
-) -> Drawn:
+) -> DrawnView:
     """A rendered view with the showing that records it: of one call, or without `action` of all."""
-    review = scene.review
+    review = context.review
     showing = Showing(
         id=showing_id,
         review_id=review.id,
@@ -223,37 +225,37 @@ def drawn_of(
         kind=ShowingKind.MODAL,
         digest=action.standing_digest if action else review_digest(review),
         offers=tuple(_offer(offer.position, offer.offered, complete=offer.complete) for offer in rendered.offers),
-        to=scene.presser.who,
+        to=context.actor.who,
         final_args=final_args,
         page=rendered.page,
-        at=scene.stage.now,
+        at=context.drawing.now,
     )
-    return Drawn(rendered.view, showing, tenant=review.tenant)
+    return DrawnView(rendered.view, showing, tenant=review.tenant)
 
 
 def _offer(position: int, kinds: tuple[str, ...], *, complete: bool) -> Offer:
     return Offer(position, tuple(DecisionType(kind) for kind in kinds), complete)
 
 
-def may_open(scene: Scene, action: Action | None, kind: DecisionType | None) -> Refused | None:
+def may_open(context: ViewContext, action: Action | None, kind: DecisionType | None) -> Refused | None:
     """Why this person gets no view for this, or None. The same rules judge again when it is submitted."""
-    stop = action is not None and kind is DecisionType.REJECT and is_stoppable(scene.review, action)
-    if scene.review.state is not ReviewState.OPEN and not stop:
-        gone = scene.review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN)
+    stop = action is not None and kind is DecisionType.REJECT and is_stoppable(context.review, action)
+    if context.review.state is not ReviewState.OPEN and not stop:
+        gone = context.review.state in (ReviewState.SUPERSEDED, ReviewState.BROKEN)
         return Refused(Refusal.GONE if gone else Refusal.ALREADY_DECIDED)
     if action is None or kind is None:
         return None
     if action.decision is not None and not stop:
         return Refused(Refusal.ALREADY_DECIDED, action.position, {"by": action.decision.by.user})
-    if kind in offered(scene.review, action, scene.stage):
+    if kind in offered(context.review, action, context.drawing):
         return None
-    return _why_not(scene, action, kind)
+    return _why_not(context, action, kind)
 
 
-def _why_not(scene: Scene, action: Action, kind: DecisionType) -> Refused:
+def _why_not(context: ViewContext, action: Action, kind: DecisionType) -> Refused:
     if kind not in action.allowed:
         return Refused(Refusal.DECISION_NOT_ALLOWED, action.position, {"type": kind.value})
-    if scene.stage.viewer is None:
+    if context.drawing.viewer is None:
         return Refused(Refusal.NOT_A_REVIEWER, action.position)
-    permission = authority_for(scene.review, scene.stage.viewer)(action, kind, None)
+    permission = authority_for(context.review, context.drawing.viewer)(action, kind, None)
     return Refused(permission.refusal or Refusal.LAST_MINUTE, action.position, {"type": kind.value})

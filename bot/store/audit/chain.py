@@ -72,7 +72,7 @@ class Breach(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ChainFault:
     """The first event that does not fit, as far as the chain itself can tell what was done."""
 
     breach: Breach
@@ -127,33 +127,33 @@ def _fits(link: Link, after: Head) -> bool:
     return placed and link_hash(link.entry, link.seq, link.prev_hash) == link.hash
 
 
-def explain(link: Link, after: Head, *, hashes: Collection[str], last: int) -> Fault:
+def explain(link: Link, after: Head, *, hashes: Collection[str], last: int) -> ChainFault:
     """What was done to a chain whose link does not fit after `after`.
 
     `hashes` are all stored hashes of the chain and `last` its highest number: a hash still tells under which number
     its event was sealed.
     """
     if link.seq > after.seq + 1:
-        return Fault(Breach.MISSING, after.seq + 1, _gap(after.seq + 1, link.seq - 1))
+        return ChainFault(Breach.MISSING, after.seq + 1, _gap(after.seq + 1, link.seq - 1))
     if link.seq <= after.seq:
-        return Fault(Breach.INSERTED, link.seq, f"event {link.seq} stands there twice")
+        return ChainFault(Breach.INSERTED, link.seq, f"event {link.seq} stands there twice")
     was = next((seq for seq in range(1, last + 2) if link_hash(link.entry, seq, link.prev_hash) == link.hash), None)
     if was is None:
-        return Fault(Breach.CHANGED, link.seq, f"event {link.seq} no longer says what was sealed")
+        return ChainFault(Breach.CHANGED, link.seq, f"event {link.seq} no longer says what was sealed")
     return _moved(link, was, known=link.prev_hash in hashes)
 
 
-def _moved(link: Link, was: int, *, known: bool) -> Fault:
+def _moved(link: Link, was: int, *, known: bool) -> ChainFault:
     seq = link.seq
     if was == seq and not known and seq == 1:
-        return Fault(Breach.MISSING, seq, "the chain's first event was sealed after one that is not there")
+        return ChainFault(Breach.MISSING, seq, "the chain's first event was sealed after one that is not there")
     if was == seq:
-        return Fault(Breach.CHANGED, seq - 1, f"event {seq - 1} is not the one that event {seq} was sealed after")
+        return ChainFault(Breach.CHANGED, seq - 1, f"event {seq - 1} is not the one that event {seq} was sealed after")
     if was < seq:
-        return Fault(Breach.INSERTED, seq - 1, f"event {seq} was sealed as {was}: something was put in before it")
+        return ChainFault(Breach.INSERTED, seq - 1, f"event {seq} was sealed as {was}: something was put in before it")
     if known:
-        return Fault(Breach.REORDERED, seq, f"event {seq} was sealed as {was}: its place was changed")
-    return Fault(Breach.MISSING, seq, f"event {seq} was sealed as {was}: {was - seq} before it are gone")
+        return ChainFault(Breach.REORDERED, seq, f"event {seq} was sealed as {was}: its place was changed")
+    return ChainFault(Breach.MISSING, seq, f"event {seq} was sealed as {was}: {was - seq} before it are gone")
 
 
 def _gap(first: int, last: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ScalarSelect, insert, select
 
 from bot.core.json import canonical
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.store.engine import Tx
 from bot.store.tables import audit_events, reviews
 
@@ -36,7 +36,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedEvent:
     """One event as it is stored; `seq`, `prev_hash` and `hash` are None until it is sealed."""
 
     id: int
@@ -52,11 +52,11 @@ class Recorded:
     hash: str | None
 
 
-_FIELDS = [audit_events.c[name] for name in Recorded.__slots__]
+_FIELDS = [audit_events.c[name] for name in RecordedEvent.__slots__]
 _INSERT = insert(audit_events)
 
 
-def slack_actor(who: Who) -> str:
+def slack_actor(who: PersonId) -> str:
     """How a person stands in the record."""
     return f"slack:{who.team}/{who.user}"
 
@@ -100,9 +100,9 @@ def _row(tx: Tx, event: Event) -> dict[str, Any]:
     }
 
 
-async def events_of(tx: Tx, review_id: str) -> list[Recorded]:
+async def events_of(tx: Tx, review_id: str) -> list[RecordedEvent]:
     """What is recorded of one review, in the order it was written."""
     found = await tx.conn.execute(
         select(*_FIELDS).where(audit_events.c.review_id == review_id).order_by(audit_events.c.id)
     )
-    return [Recorded(*row) for row in found]
+    return [RecordedEvent(*row) for row in found]

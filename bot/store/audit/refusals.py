@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, delete, func, select, update
 
-from bot.core.model import Who
+from bot.core.model import PersonId
 from bot.store.audit import events
 from bot.store.dialects import insert_once
 from bot.store.engine import Tx
@@ -30,7 +30,7 @@ class PressRefused:
     """A refused press: whose, in which chain, for which reason, on what. `content` is more to record of the first."""
 
     tenant: str
-    who: Who
+    who: PersonId
     reason: str
     review_id: str | None = None
     position: int | None = None
@@ -101,5 +101,5 @@ async def _close(tx: Tx, row: Row[Any]) -> None:
     if row.more == 0:
         return
     content = {"reason": row.reason, "count": row.more, "since": row.since, "reviews": json.loads(row.places)}
-    actor = events.slack_actor(Who(row.team, row.user_id))
+    actor = events.slack_actor(PersonId(row.team, row.user_id))
     await events.record(tx, tenant=row.tenant, kind="press.refused.again", actor=actor, content=content)

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, text, update
 
 from bot.store.audit.chain import START, Entry, Head, Link, seal
-from bot.store.audit.events import Recorded
+from bot.store.audit.events import RecordedEvent
 from bot.store.connection import POSTGRESQL
 from bot.store.engine import Tx
 from bot.store.tables import UNSEALED, audit_events
@@ -23,7 +23,7 @@ SEALED_AT_ONCE = 500
 PAGE = 2_000
 
 _ENTRY = [audit_events.c[name] for name in Entry.__slots__]
-_RECORDED = [audit_events.c[name] for name in Recorded.__slots__]
+_RECORDED = [audit_events.c[name] for name in RecordedEvent.__slots__]
 _SEAL = (
     update(audit_events)
     .where(audit_events.c.id == bindparam("event"), audit_events.c.hash.is_(None))
@@ -107,7 +107,7 @@ async def hashes(tx: Tx, tenant: str) -> frozenset[str]:
     )
 
 
-async def chained_events(tx: Tx, *, tenant: str | None = None) -> AsyncIterator[list[Recorded]]:
+async def chained_events(tx: Tx, *, tenant: str | None = None) -> AsyncIterator[list[RecordedEvent]]:
     """All events as they are stored, in pages, by id."""
     after = 0
     while True:
@@ -117,7 +117,7 @@ async def chained_events(tx: Tx, *, tenant: str | None = None) -> AsyncIterator[
         rows = (await tx.conn.execute(here.order_by(audit_events.c.id).limit(PAGE))).all()
         if not rows:
             return
-        yield [Recorded(*row) for row in rows]
+        yield [RecordedEvent(*row) for row in rows]
         after = rows[-1].id
 
 

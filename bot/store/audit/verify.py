@@ -26,7 +26,7 @@ HOLES_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """Something that is wrong, by our own word for its kind; None where it does not apply."""
 
     kind: str
@@ -57,7 +57,7 @@ async def pruned(tx: Tx, tenant: str) -> Pruned | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class EvidenceTable:
     """One table whose rows the record bears out: the kind of their events, and what an event calls row and digest."""
 
     name: str
@@ -79,14 +79,14 @@ class Book:
 
 
 BOOKS = (
-    Book("decision", decisions, "decision.made", "decided"),
-    Book("approval", approvals, "approval.made", "approved"),
+    EvidenceTable("decision", decisions, "decision.made", "decided"),
+    EvidenceTable("approval", approvals, "approval.made", "approved"),
 )
 
 
-async def evidence(tx: Tx, *, tenant: str | None, cuts: Mapping[str, Pruned | None]) -> list[Finding]:
+async def evidence(tx: Tx, *, tenant: str | None, cuts: Mapping[str, Pruned | None]) -> list[AuditFinding]:
     """Decisions and approvals without their event, those that it tells differently, and events without their row."""
-    found: list[Finding] = []
+    found: list[AuditFinding] = []
     for book in BOOKS:
         async for rows in _rows(tx, book, tenant):
             found += await _compare(tx, book, rows, cuts)
@@ -95,7 +95,7 @@ async def evidence(tx: Tx, *, tenant: str | None, cuts: Mapping[str, Pruned | No
     return found
 
 
-async def _rows(tx: Tx, book: Book, tenant: str | None) -> AsyncIterator[Sequence[Row[Any]]]:
+async def _rows(tx: Tx, book: EvidenceTable, tenant: str | None) -> AsyncIterator[Sequence[Row[Any]]]:
     columns = select(book.table, reviews.c.tenant).join(reviews, reviews.c.id == book.table.c.review_id)
     after = ""
     while True:
@@ -109,7 +109,7 @@ async def _rows(tx: Tx, book: Book, tenant: str | None) -> AsyncIterator[Sequenc
         after = rows[-1].id
 
 
-async def _events(tx: Tx, book: Book, tenant: str | None) -> AsyncIterator[Sequence[Row[Any]]]:
+async def _events(tx: Tx, book: EvidenceTable, tenant: str | None) -> AsyncIterator[Sequence[Row[Any]]]:
     columns = select(*(audit_events.c[name] for name in ("id", "tenant", "review_id", "seq", "content")))
     after = 0
     while True:
@@ -123,9 +123,11 @@ async def _events(tx: Tx, book: Book, tenant: str | None) -> AsyncIterator[Seque
         after = rows[-1].id
 
 
-async def _compare(tx: Tx, book: Book, rows: Sequence[Row[Any]], cuts: Mapping[str, Pruned | None]) -> list[Finding]:
+async def _compare(
+    tx: Tx, book: EvidenceTable, rows: Sequence[Row[Any]], cuts: Mapping[str, Pruned | None]
+) -> list[AuditFinding]:
     told = await _made(tx, book, sorted({row.review_id for row in rows}))
-    found: list[Finding] = []
+    found: list[AuditFinding] = []
     for row in rows:
         cut = cuts.get(row.tenant)
         if cut is not None and row.at < cut.before:
@@ -133,14 +135,14 @@ async def _compare(tx: Tx, book: Book, rows: Sequence[Row[Any]], cuts: Mapping[s
         event, wanted = told.get(row.id), book.told(row)
         if event is None:
             text_ = f"{book.name} {row.id} by {row.team}/{row.user_id} has no event"
-            found.append(Finding("no_event", row.tenant, text_, review_id=row.review_id))
+            found.append(AuditFinding("no_event", row.tenant, text_, review_id=row.review_id))
         elif wanted != {name: event.get(name) for name in wanted}:
             text_ = f"{book.name} {row.id} is not what its event says"
-            found.append(Finding("differs", row.tenant, text_, review_id=row.review_id))
+            found.append(AuditFinding("differs", row.tenant, text_, review_id=row.review_id))
     return found
 
 
-async def _made(tx: Tx, book: Book, review_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+async def _made(tx: Tx, book: EvidenceTable, review_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """What the record says of the rows of some reviews, by row."""
     columns = select(audit_events.c.content, audit_events.c.position)
     made = columns.where(audit_events.c.review_id.in_(review_ids), audit_events.c.kind == book.kind)
@@ -148,13 +150,13 @@ async def _made(tx: Tx, book: Book, review_ids: Sequence[str]) -> dict[str, dict
     return {event[book.name]: event for event in events if book.name in event}
 
 
-async def _reverse(tx: Tx, book: Book, events: Sequence[Row[Any]]) -> list[Finding]:
+async def _reverse(tx: Tx, book: EvidenceTable, events: Sequence[Row[Any]]) -> list[AuditFinding]:
     """Events whose row is gone: rows are voided, never deleted."""
     named = {json.loads(event.content).get(book.name): event for event in events}
     held = select(book.table.c.id).where(book.table.c.id.in_([name for name in named if name is not None]))
     there = set(await tx.conn.scalars(held))
     return [
-        Finding(
+        AuditFinding(
             "no_row",
             event.tenant,
             f"{book.name} {name} is on record and not in the table",
@@ -167,7 +169,7 @@ async def _reverse(tx: Tx, book: Book, events: Sequence[Row[Any]]) -> list[Findi
     ]
 
 
-async def numbering(tx: Tx, cuts: Sequence[Pruned | None]) -> tuple[list[Finding], list[str]]:
+async def numbering(tx: Tx, cuts: Sequence[Pruned | None]) -> tuple[list[AuditFinding], list[str]]:
     """Numbers that were given out and stand in no event.
 
     SQLite gives a number out only with its event, so a hole is an event that was removed, sealed or not. PostgreSQL
@@ -181,7 +183,7 @@ async def numbering(tx: Tx, cuts: Sequence[Pruned | None]) -> tuple[list[Finding
         f" and {len(holes) - HOLES_NAMED} more" if len(holes) > HOLES_NAMED else ""
     )
     if tx.dialect == SQLITE:
-        return [Finding("missing", None, f"events were removed from the table: ids {shown}")], []
+        return [AuditFinding("missing", None, f"events were removed from the table: ids {shown}")], []
     return [], [f"that nothing was removed before it was sealed: ids {shown} were given out and stand in no event"]
 
 
@@ -228,7 +230,7 @@ class GivenHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VerifyRequest:
     """What to verify: one tenant's chain or all, against which heads, with which secret for their MACs."""
 
     tenant: str | None = None
@@ -237,7 +239,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class ChainReport:
     """One chain: how far it holds, and how many of its events are not sealed yet."""
 
     tenant: str
@@ -255,8 +257,8 @@ class Walked:
 class Report:
     """The whole answer."""
 
-    chains: tuple[Walked, ...]
-    findings: tuple[Finding, ...]
+    chains: tuple[ChainReport, ...]
+    findings: tuple[AuditFinding, ...]
     unproven: tuple[str, ...]
 
     @property
@@ -265,7 +267,7 @@ class Report:
         return not self.findings
 
 
-async def verify(tx: Tx, asked: Asked) -> Report:
+async def verify(tx: Tx, asked: VerifyRequest) -> Report:
     """Walk the chains, compare the given heads, and look for decisions that the record does not bear out."""
     names = [asked.tenant] if asked.tenant else await chains(tx)
     cuts = {name: await pruned(tx, name) for name in names}
@@ -278,7 +280,9 @@ async def verify(tx: Tx, asked: Asked) -> Report:
     return Report(walked, (*findings, *gaps), (*_unproven(walked), *doubts))
 
 
-async def _walk(tx: Tx, tenant: str, cut: Pruned | None, given: Sequence[GivenHead]) -> tuple[Walked, list[Finding]]:
+async def _walk(
+    tx: Tx, tenant: str, cut: Pruned | None, given: Sequence[GivenHead]
+) -> tuple[ChainReport, list[AuditFinding]]:
     reached, wrong = await _beginning(tx, tenant, cut), None
     met = _met([reached], given)
     async for page in links(tx, tenant):
@@ -288,7 +292,7 @@ async def _walk(tx: Tx, tenant: str, cut: Pruned | None, given: Sequence[GivenHe
             break
     late, count = await _unsealed(tx, tenant)
     found = [] if wrong is None else [await _fault(tx, tenant, wrong, reached)]
-    return Walked(tenant, reached, count, tuple(met)), [*found, *late]
+    return ChainReport(tenant, reached, count, tuple(met)), [*found, *late]
 
 
 async def _beginning(tx: Tx, tenant: str, cut: Pruned | None) -> Head:
@@ -304,31 +308,33 @@ def _met(heads: Sequence[Head], given: Sequence[GivenHead]) -> list[GivenHead]:
     return [one for one in given if (one.seq, one.hash) in sound]
 
 
-async def _fault(tx: Tx, tenant: str, wrong: Link, after: Head) -> Finding:
+async def _fault(tx: Tx, tenant: str, wrong: Link, after: Head) -> AuditFinding:
     last = await tx.conn.scalar(select(func.max(audit_events.c.seq)).where(audit_events.c.tenant == tenant))
     fault = explain(wrong, after, hashes=await hashes(tx, tenant), last=int(last or 0))
     event = None if fault.breach is Breach.MISSING else wrong.entry.id
-    return Finding(fault.breach.value, tenant, fault.text, seq=fault.seq, event_id=event)
+    return AuditFinding(fault.breach.value, tenant, fault.text, seq=fault.seq, event_id=event)
 
 
-async def _unsealed(tx: Tx, tenant: str) -> tuple[list[Finding], int]:
+async def _unsealed(tx: Tx, tenant: str) -> tuple[list[AuditFinding], int]:
     count, oldest = await waiting(tx, tenant)
     if oldest is None or tx.now - oldest <= SEAL_WITHIN_MS:
         return [], count
     text = f"{count} events are not sealed, the oldest since {(tx.now - oldest) // 1000} seconds: is a server running?"
-    return [Finding("unsealed", tenant, text)], count
+    return [AuditFinding("unsealed", tenant, text)], count
 
 
-def _heads(asked: Asked, walked: Sequence[Walked]) -> list[Finding]:
+def _heads(asked: VerifyRequest, walked: Sequence[ChainReport]) -> list[AuditFinding]:
     """Heads that no chain leads to: what they stood for was cut off or written anew."""
-    found: list[Finding] = []
+    found: list[AuditFinding] = []
     for given in asked.heads:
         tenant = next((walk.tenant for walk in walked if given in walk.met), None)
         if tenant is None:
             text = f"no chain leads to {given.seq}:{given.hash}: its tail was cut off, or it was written anew"
-            found.append(Finding("head", asked.tenant, text, seq=given.seq))
+            found.append(AuditFinding("head", asked.tenant, text, seq=given.seq))
         elif given.mac is not None and not _signed(asked.secret, tenant, given):
-            found.append(Finding("head_mac", tenant, f"the MAC of head {given.seq} was not made with this secret key"))
+            found.append(
+                AuditFinding("head_mac", tenant, f"the MAC of head {given.seq} was not made with this secret key")
+            )
     return found
 
 
@@ -336,7 +342,7 @@ def _signed(secret: str, tenant: str, given: GivenHead) -> bool:
     return hmac.compare_digest(head_mac(secret, tenant, Head(given.seq, given.hash)), given.mac or "")
 
 
-def _unproven(walked: Sequence[Walked]) -> list[str]:
+def _unproven(walked: Sequence[ChainReport]) -> list[str]:
     """What the table alone cannot show."""
     told: list[str] = []
     for walk in walked:
@@ -367,7 +373,7 @@ def as_json(report: Report) -> str:
             }
             for walk in report.chains
         ],
-        "findings": [{name: getattr(one, name) for name in Finding.__slots__} for one in report.findings],
+        "findings": [{name: getattr(one, name) for name in AuditFinding.__slots__} for one in report.findings],
         "unproven": list(report.unproven),
     }
     return json.dumps(told, indent=2)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from slack_sandbox_kit import EVERY_SCOPE, actions, button, open_workspace, section
 
-from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
@@ -319,8 +319,8 @@ async def test_app_without_a_messages_tab_cannot_write_to_people():
 
 @pytest.mark.asyncio
 async def test_person_of_another_workspace_is_written_to_only_where_a_channel_is_shared(slack):
-    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
-    slack.world.add(Person("U0MAL", "Mal", "T0OTHER"))
+    add_foreigner(slack.world, Member("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    slack.world.add(Member("U0MAL", "Mal", "T0OTHER"))
 
     assert (await slack.call("chat.postMessage", channel="U0EVE", text="hi"))["ok"]
     assert (await slack.call("chat.postMessage", channel="U0MAL", text="hi"))["error"] == "channel_not_found"

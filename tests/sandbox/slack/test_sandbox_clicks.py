@@ -20,7 +20,7 @@ from slack_sandbox_kit import (
 from starlette.responses import Response
 
 from bot.sandbox.slack.client import WARNING
-from bot.sandbox.slack.records import Channel, Person
+from bot.sandbox.slack.records import Channel, Member
 from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
 
@@ -120,7 +120,7 @@ async def test_click_in_the_home_tab_opens_a_modal_with_its_trigger(slack):
 
 @pytest.mark.asyncio
 async def test_person_from_outside_keeps_their_own_team_in_the_payload(slack):
-    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    add_foreigner(slack.world, Member("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
 
     await slack.click(await slack.post(), user="U0EVE", wait_s=0)
 
@@ -354,7 +354,7 @@ async def test_body_of_an_ack_to_a_click_is_of_no_interest():
 @pytest.mark.asyncio
 async def test_payload_names_the_organisation_of_the_workspace():
     world = make_world(rules=FAST)
-    add_team(world, "T0ORGA", people=[Person("W0ORG", "Ora", "T0ORGA")], enterprise="E0ORG")
+    add_team(world, "T0ORGA", people=[Member("W0ORG", "Ora", "T0ORGA")], enterprise="E0ORG")
     async with open_workspace(world) as slack:
         ts = await slack.post(channel="C0ORGAAPPROVALS", token="xoxb-orga")
         await slack.do("click", user="W0ORG", channel="C0ORGAAPPROVALS", ts=ts, action_id="go", wait_s=0)
@@ -367,7 +367,7 @@ async def test_payload_names_the_organisation_of_the_workspace():
 
 @pytest.mark.asyncio
 async def test_person_whom_the_app_cannot_meet_has_no_home(slack):
-    slack.world.add(Person("U0MAL", "Mal", "T0NOWHERE"))
+    slack.world.add(Member("U0MAL", "Mal", "T0NOWHERE"))
 
     response = await slack.http.get("/sandbox/home", params={"user": "U0MAL"})
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from slack_sandbox_kit import FAST, modal, open_workspace, section
 
-from bot.sandbox.slack.records import Person
+from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner, make_world
 
 
@@ -101,7 +101,7 @@ async def test_commands_response_url_has_no_original_to_replace(slack):
 
 @pytest.mark.asyncio
 async def test_people_from_outside_have_no_commands(slack):
-    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    add_foreigner(slack.world, Member("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
 
     response = await slack.http.post("/sandbox/command", json=typed(user="U0EVE"))
 

@@ -3,13 +3,13 @@
 import pytest
 
 from bot.sandbox.slack.organisation import spelled
-from bot.sandbox.slack.records import Person, Spelling, Team
+from bot.sandbox.slack.records import Member, Spelling, Team
 from bot.sandbox.slack.seed import make_world
 
 
 def organised():
     world = make_world()
-    world.add(Team("T0DEMO", "Demo", "demo", "E0DEMO"), Person("U0BEN", "Ben", "T0DEMO", org_id="W0BEN"))
+    world.add(Team("T0DEMO", "Demo", "demo", "E0DEMO"), Member("U0BEN", "Ben", "T0DEMO", org_id="W0BEN"))
     return world
 
 
@@ -50,7 +50,7 @@ def test_people_are_called_by_the_id_that_the_organisation_has_for_them():
 
 @pytest.mark.asyncio
 async def test_a_person_is_found_by_either_id(slack):
-    slack.world.add(Team("T0DEMO", "Demo", "demo", "E0DEMO"), Person("U0BEN", "Ben", "T0DEMO", org_id="W0BEN"))
+    slack.world.add(Team("T0DEMO", "Demo", "demo", "E0DEMO"), Member("U0BEN", "Ben", "T0DEMO", org_id="W0BEN"))
 
     (one, other) = [(await slack.call("users.info", user=user))["user"] for user in ("U0BEN", "W0BEN")]
 

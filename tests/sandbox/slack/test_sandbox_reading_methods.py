@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from slack_sandbox_kit import EVERY_SCOPE, FAST, Clock, open_workspace
 
-from bot.sandbox.slack.records import Channel, Group, Person
+from bot.sandbox.slack.records import Channel, Group, Member
 from bot.sandbox.slack.rules import Rules
 from bot.sandbox.slack.seed import add_foreigner, add_team, make_world
 
@@ -183,7 +183,7 @@ async def test_replies_of_no_thread_are_not_found(slack):
 
 @pytest.mark.asyncio
 async def test_conversations_info_tells_archived_and_shared_channels(slack):
-    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    add_foreigner(slack.world, Member("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
     await slack.do("channels", id="C0APPROVALS", archived=True)
 
     channel = (await slack.call("conversations.info", channel="C0APPROVALS"))["channel"]
@@ -239,8 +239,8 @@ async def test_users_info_tells_guests_deactivated_people_and_bots_apart(slack):
 
 @pytest.mark.asyncio
 async def test_users_info_tells_people_from_outside(slack):
-    add_foreigner(slack.world, Person("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
-    slack.world.add(Person("U0MAL", "Mal", "T0OTHER"))
+    add_foreigner(slack.world, Member("U0EVE", "Eve", "T0OTHER"), channel="C0APPROVALS")
+    slack.world.add(Member("U0MAL", "Mal", "T0OTHER"))
 
     eve = (await slack.call("users.info", user="U0EVE"))["user"]
     mal = (await slack.call("users.info", user="U0MAL"))["user"]
@@ -251,7 +251,7 @@ async def test_users_info_tells_people_from_outside(slack):
 @pytest.mark.asyncio
 async def test_people_of_an_organisation_carry_its_id_and_workspaces():
     world = make_world()
-    person = Person("W0ORG", "Ora", "T0ORGA")
+    person = Member("W0ORG", "Ora", "T0ORGA")
     add_team(world, "T0ORGA", people=[person], enterprise="E0ORG")
     add_team(world, "T0ORGB", enterprise="E0ORG")
     async with open_workspace(world) as slack:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.sandbox.slack.errors import ApiError
-from bot.sandbox.slack.records import Installation, Json
+from bot.sandbox.slack.records import AppInstallation, Json
 from bot.sandbox.slack.world import World
 
 TRUE = frozenset({"true", "1", "True"})
@@ -17,7 +17,7 @@ class ApiCall:
     """Arguments as they came: strings from a form, any JSON from a JSON body."""
 
     world: World
-    installation: Installation
+    installation: AppInstallation
     args: Json
 
     def required(self, name: str) -> str:

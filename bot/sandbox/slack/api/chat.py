@@ -9,14 +9,14 @@ from bot.sandbox.slack.blockkit import limits
 from bot.sandbox.slack.blockkit.messages import problems_in_message
 from bot.sandbox.slack.blockkit.weight import mrkdwn_weight
 from bot.sandbox.slack.errors import ApiError, refuse
-from bot.sandbox.slack.posting import Post, erase, post_message, rewrite, whisper
-from bot.sandbox.slack.records import Channel, Json, Message
+from bot.sandbox.slack.posting import PostRequest, erase, post_message, rewrite, whisper
+from bot.sandbox.slack.records import Channel, Json, PostedMessage
 from bot.sandbox.slack.shapes import message_json
 
 NOT_MODELLED = ("attachments", "markdown_text")
 
 
-def _post(call: ApiCall, *, update: bool = False) -> Post:
+def _post(call: ApiCall, *, update: bool = False) -> PostRequest:
     """Read and judge what is to be shown."""
     for name in NOT_MODELLED:
         if call.args.get(name):
@@ -25,7 +25,7 @@ def _post(call: ApiCall, *, update: bool = False) -> Post:
     blocks = [] if blocks is None else blocks
     text = call.string("text") or ""
     refuse(problems_in_message(blocks, text, update=update))
-    return Post(text, tuple(blocks), call.string("thread_ts"), _metadata(call), call.flag("reply_broadcast"))
+    return PostRequest(text, tuple(blocks), call.string("thread_ts"), _metadata(call), call.flag("reply_broadcast"))
 
 
 def _metadata(call: ApiCall) -> Json | None:
@@ -70,11 +70,11 @@ def chat_post_message(call: ApiCall) -> Json:
     return body
 
 
-def _own_json(call: ApiCall, message: Message) -> Json:
+def _own_json(call: ApiCall, message: PostedMessage) -> Json:
     return message_json(call.world, message, metadata="all")
 
 
-def _own(call: ApiCall, error: str) -> Message:
+def _own(call: ApiCall, error: str) -> PostedMessage:
     """Find the message that `channel` and `ts` name; `error` where it is somebody else's."""
     channel = visible(call, call.required("channel"))
     message = call.world.message(channel.id, call.required("ts"))

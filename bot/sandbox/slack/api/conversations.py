@@ -9,7 +9,7 @@ from bot.sandbox.slack.api.calling import ApiCall, Method
 from bot.sandbox.slack.api.places import PREFIX, need_scope, readable
 from bot.sandbox.slack.errors import ApiError
 from bot.sandbox.slack.posting import direct_channel
-from bot.sandbox.slack.records import Json, Message
+from bot.sandbox.slack.records import Json, PostedMessage
 from bot.sandbox.slack.shapes import channel_json, message_json
 
 READ = tuple(f"{prefix}:read" for prefix in (*PREFIX.values(), "mpim"))
@@ -71,7 +71,7 @@ def conversations_replies(call: ApiCall) -> Json:
     return _messages(call, [parent, *_between(call, call.world.replies(channel.id, parent.ts))])
 
 
-def _messages(call: ApiCall, found: Sequence[Message]) -> Json:
+def _messages(call: ApiCall, found: Sequence[PostedMessage]) -> Json:
     everything = call.flag("include_all_metadata")
     page, following = _page(call, found)
     messages = [message_json(call.world, m, metadata="all" if everything else "type") for m in page]
@@ -81,7 +81,7 @@ def _messages(call: ApiCall, found: Sequence[Message]) -> Json:
     return body
 
 
-def _between(call: ApiCall, messages: Sequence[Message]) -> list[Message]:
+def _between(call: ApiCall, messages: Sequence[PostedMessage]) -> list[PostedMessage]:
     oldest, latest = _moment(call, "oldest", "0"), _moment(call, "latest", "9999999999.999999")
     inclusive = call.flag("inclusive")
     return [m for m in messages if oldest < m.ts < latest or (inclusive and m.ts in (oldest, latest))]

@@ -13,7 +13,7 @@ from bot.sandbox.slack.api.places import need_scope
 from bot.sandbox.slack.errors import ApiError
 from bot.sandbox.slack.faults import Fault
 from bot.sandbox.slack.organisation import by_account
-from bot.sandbox.slack.records import Call, Installation, Json
+from bot.sandbox.slack.records import AppInstallation, Json, RecordedCall
 from bot.sandbox.slack.wire import AsciiJson, Dropped, read_args, world_of
 from bot.sandbox.slack.world import World
 
@@ -101,7 +101,7 @@ def _run(world: World, name: str, token: str, args: Json) -> Json:
     return method.run(call)
 
 
-def _installation(world: World, token: str) -> Installation:
+def _installation(world: World, token: str) -> AppInstallation:
     if not token:
         raise ApiError("not_authed")
     for installation in world.installations.values():
@@ -124,11 +124,11 @@ def log(world: World, name: str, token: str, args: Json, *, error: ApiError | No
     """Remember a call as it was answered."""
     installation = _holder(world, token)
     team_id = installation.team_id if installation else None
-    world.calls.append(Call(world.clock(), name, team_id, args, error.error if error else None))
+    world.calls.append(RecordedCall(world.clock(), name, team_id, args, error.error if error else None))
     world.bell.ring()
 
 
-def _holder(world: World, token: str) -> Installation | None:
+def _holder(world: World, token: str) -> AppInstallation | None:
     return next((i for i in world.installations.values() if token and i.token == token), None)
 
 

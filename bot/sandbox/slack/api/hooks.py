@@ -8,8 +8,8 @@ from starlette.responses import PlainTextResponse, Response
 from bot.sandbox.slack.blockkit.messages import problems_in_blocks
 from bot.sandbox.slack.dress import dressed
 from bot.sandbox.slack.errors import ApiError, refuse
-from bot.sandbox.slack.posting import Post, erase, rewrite, show
-from bot.sandbox.slack.records import Call, Ephemeral, Hook, Json, Message
+from bot.sandbox.slack.posting import PostRequest, erase, rewrite, show
+from bot.sandbox.slack.records import Ephemeral, Hook, Json, PostedMessage, RecordedCall
 from bot.sandbox.slack.wire import AsciiJson, json_object, world_of
 from bot.sandbox.slack.world import World
 
@@ -23,9 +23,9 @@ async def respond(request: Request) -> Response:
         args = json_object(await request.body())
         _obey(world, hook, args)
     except ApiError as error:
-        world.calls.append(Call(world.clock(), "response_url", None, args, error.error))
+        world.calls.append(RecordedCall(world.clock(), "response_url", None, args, error.error))
         return AsciiJson(error.body, error.status if error.status != 200 else 400)
-    world.calls.append(Call(world.clock(), "response_url", hook.team_id, args, None))
+    world.calls.append(RecordedCall(world.clock(), "response_url", hook.team_id, args, None))
     return PlainTextResponse("ok")
 
 
@@ -48,7 +48,7 @@ def _obey(world: World, hook: Hook, args: Json) -> None:
         return
     blocks = args.get("blocks") or []
     refuse(problems_in_blocks(blocks))
-    post = Post(str(args.get("text") or ""), tuple(blocks), args.get("thread_ts"))
+    post = PostRequest(str(args.get("text") or ""), tuple(blocks), args.get("thread_ts"))
     if not post.text and not post.blocks:
         raise ApiError("no_text")
     # Left out, it counts as true: whoever forgets it overwrites the shared message.
@@ -58,7 +58,7 @@ def _obey(world: World, hook: Hook, args: Json) -> None:
         show(world, hook, post, in_channel=args.get("response_type") == "in_channel")
 
 
-def _original(world: World, hook: Hook) -> Message | Ephemeral | None:
+def _original(world: World, hook: Hook) -> PostedMessage | Ephemeral | None:
     if hook.ts is None:
         return None
     if not hook.ephemeral:
@@ -66,14 +66,14 @@ def _original(world: World, hook: Hook) -> Message | Ephemeral | None:
     return next((e for e in world.ephemerals if e.ts == hook.ts and e.user == hook.user), None)
 
 
-def _delete(world: World, original: Message | Ephemeral | None) -> None:
+def _delete(world: World, original: PostedMessage | Ephemeral | None) -> None:
     if isinstance(original, Ephemeral):
         world.ephemerals.remove(original)
     elif original is not None:
         erase(world, original)
 
 
-def _replace(world: World, original: Message | Ephemeral | None, post: Post) -> None:
+def _replace(world: World, original: PostedMessage | Ephemeral | None, post: PostRequest) -> None:
     if original is None:
         raise ApiError("message_not_found", status=404)
     if isinstance(original, Ephemeral):

@@ -3,7 +3,7 @@
 from bot.sandbox.slack.api.calling import ApiCall, Method
 from bot.sandbox.slack.errors import ApiError
 from bot.sandbox.slack.modals import accepted, exchange, new_view, open_root, push, replaced, view_json
-from bot.sandbox.slack.records import Json, View
+from bot.sandbox.slack.records import Json, StoredView
 
 
 def _content(call: ApiCall) -> Json:
@@ -13,7 +13,7 @@ def _content(call: ApiCall) -> Json:
     return view
 
 
-def _ok(call: ApiCall, view: View) -> Json:
+def _ok(call: ApiCall, view: StoredView) -> Json:
     return {"ok": True, "view": view_json(call.world, view)}
 
 
@@ -35,7 +35,7 @@ def views_push(call: ApiCall) -> Json:
     return _ok(call, push(call.world, content, user=trigger.user, team_id=trigger.team_id))
 
 
-def _open_view(call: ApiCall) -> View:
+def _open_view(call: ApiCall) -> StoredView:
     view_id, external_id = call.string("view_id"), call.string("external_id")
     for view in call.world.views.values():
         named = view.id == view_id or (external_id is not None and view.content["external_id"] == external_id)

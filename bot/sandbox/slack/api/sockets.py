@@ -2,18 +2,18 @@
 
 from bot.sandbox.slack.api.calling import ApiCall, Method
 from bot.sandbox.slack.errors import ApiError
-from bot.sandbox.slack.records import Installation, Json
+from bot.sandbox.slack.records import AppInstallation, Json
 from bot.sandbox.slack.world import World
 
 
-def app_level(world: World, token: str) -> Installation:
+def app_level(world: World, token: str) -> AppInstallation:
     """Check an app-level token; the installation returned stands for the app and belongs to no workspace."""
     if not token:
         raise ApiError("not_authed")
     if token != world.app.app_token:
         known = any(token == installation.token for installation in world.installations.values())
         raise ApiError("not_allowed_token_type" if known else "invalid_auth")
-    return Installation("", "", "", token, frozenset({"connections:write"}))
+    return AppInstallation("", "", "", token, frozenset({"connections:write"}))
 
 
 def apps_connections_open(call: ApiCall) -> Json:

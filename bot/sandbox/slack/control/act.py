@@ -57,7 +57,7 @@ async def click(request: Request) -> Json:
     body = await read(request, ClickBody)
     value = body.selected_option if body.value is None else body.value
     wanted = body.model_dump(exclude={"selected_option"}) | {"value": value}
-    return (await clicks.click(world_of(request), clicks.Click(**wanted))).json()
+    return (await clicks.click(world_of(request), clicks.ClickRequest(**wanted))).json()
 
 
 async def submit(request: Request) -> Json:

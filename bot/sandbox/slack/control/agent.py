@@ -22,7 +22,7 @@ from bot.sandbox.slack.wire import world_of
 TIMEOUT_S = 30.0
 
 
-class ProposedCall(BaseModel):
+class ProposedToolCall(BaseModel):
     """One call of a turn."""
 
     model_config = ConfigDict(extra="forbid")
@@ -32,8 +32,8 @@ class ProposedCall(BaseModel):
     id: str | None = None
 
 
-Turns = Annotated[list[Annotated[list[ProposedCall], Field(min_length=1)]], Field(min_length=1)]
-TURNS = TypeAdapter[list[list[ProposedCall]]](Turns)
+Turns = Annotated[list[Annotated[list[ProposedToolCall], Field(min_length=1)]], Field(min_length=1)]
+TURNS = TypeAdapter[list[list[ProposedToolCall]]](Turns)
 TURNS_SHAPE = 'turns is a list of turns, each a list of calls: [[{"name": "disable_user", "args": {"user_id": "u_1"}}]]'
 
 

@@ -11,7 +11,7 @@ from bot.sandbox.slack.events import emit
 from bot.sandbox.slack.lookup import CannotDo, find_channel, find_person, installation_for
 from bot.sandbox.slack.modals import view_json
 from bot.sandbox.slack.posting import direct_channel
-from bot.sandbox.slack.records import Json, Person
+from bot.sandbox.slack.records import Json, Member
 from bot.sandbox.slack.wire import world_of
 from bot.sandbox.slack.world import World
 
@@ -26,7 +26,7 @@ async def people(request: Request) -> list[Json]:
     return [_person_json(world, person) for person in world.people.values() if not person.is_bot]
 
 
-def _person_json(world: World, person: Person) -> Json:
+def _person_json(world: World, person: Member) -> Json:
     return {
         "id": person.id,
         "name": person.name,
@@ -115,7 +115,7 @@ async def home(request: Request) -> Json:
     return {"view": view_json(world, world.views[view_id]) if view_id else None}
 
 
-async def _open_home(world: World, person: Person, team_id: str) -> None:
+async def _open_home(world: World, person: Member, team_id: str) -> None:
     def mark() -> str | None:
         view_id = world.homes.get((team_id, person.id))
         return world.views[view_id].hash if view_id else None

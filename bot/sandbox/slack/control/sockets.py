@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from bot.sandbox.slack.control.guard import read
 from bot.sandbox.slack.lookup import CannotDo
-from bot.sandbox.slack.parcels import Answer
+from bot.sandbox.slack.parcels import ApiAnswer
 from bot.sandbox.slack.records import Json
 from bot.sandbox.slack.signed_http import HttpCourier
 from bot.sandbox.slack.socket_mode import SocketCourier
@@ -60,7 +60,7 @@ async def replay(request: Request) -> Json:
     return {"status": answer.status, "body": answer.body}
 
 
-async def _again(world: World, body: ReplayBody) -> Answer:
+async def _again(world: World, body: ReplayBody) -> ApiAnswer:
     courier = cast("HttpCourier | SocketCourier", world.couriers[world.app.transport])
     recorded = next((d for d in world.deliveries if d.number == body.number), None)
     if recorded is None or not recorded.body:
