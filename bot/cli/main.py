@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Coroutine
+from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +27,6 @@ from bot.settings import Settings, read
 
 app = typer.Typer(
     name="placet",
-    help="Slack approvals for LangChain and LangGraph agents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -39,6 +39,21 @@ app.command()(doctor)
 app.add_typer(audit_app, name="audit", help="Verify and export the audit.")
 for operate in (pause, resume, settle, reopen, repair):
     app.command()(operate)
+
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001
+    if asked:
+        typer.echo(f"placet {version('placet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def placet(
+    _version: Annotated[  # noqa: FBT002
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Slack approvals for LangChain and LangGraph agents."""
 
 
 def settings() -> Settings:
