@@ -7,7 +7,13 @@ import os
 import pytest
 
 # Fixtures of several folders stand in plugins, so that each server starts once for the whole run.
-pytest_plugins = ("tests.engines", "tests.office_fixtures", "tests.processes", "tests.live_fixtures", "tests.spread")
+pytest_plugins = (
+    "tests.kit.engines",
+    "tests.kit.office_fixtures",
+    "tests.kit.processes",
+    "tests.kit.live_fixtures",
+    "tests.kit.spread",
+)
 
 OURS = ("SLACK_", "PLACET_")
 # Switches of the tests themselves, read by no program.

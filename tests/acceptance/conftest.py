@@ -1,6 +1,6 @@
-"""Acceptance rows run in an office (`tests.office_fixtures`) on each engine (`tests.engines`); both are plugins of the whole run.
+"""Acceptance rows run in an office (`tests.kit.office_fixtures`) on each engine (`tests.kit.engines`); both are plugins of the whole run.
 
-How many replicas share the work is said by a module's `REPLICAS` or by a test's `crossed` (`tests.acceptance.crossing`).
+How many replicas share the work is said by a module's `REPLICAS` or by a test's `crossed` (`tests.kit.crossing`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import (
+from tests.kit.office import ADA
+from tests.kit.steps import (
     blindfold,
     call,
     deciding,
@@ -19,7 +20,6 @@ from tests.acceptance.steps import (
     stands,
     unblind,
 )
-from tests.office import ADA
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.acceptance.steps import call, heard, opened, says, stands
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import call, heard, opened, says, stands
 
 pytestmark = pytest.mark.asyncio
 

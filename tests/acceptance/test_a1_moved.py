@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import blindfold, deciding, heard, opened, pause, redrawn, resume, rewrite, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, local_agent
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, local_agent
+from tests.kit.steps import blindfold, deciding, heard, opened, pause, redrawn, resume, rewrite, stands
 
 pytestmark = pytest.mark.asyncio
 

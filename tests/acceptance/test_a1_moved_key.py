@@ -8,9 +8,9 @@ from sqlalchemy import text
 from bot.dispatch.follow_up import UnknownOutcomes
 from bot.store import dispatches
 from bot.store.policies import Policies
-from tests.acceptance.steps import opened, pause, resume, rewrite, stands
 from tests.acceptance.test_a6_audit import an_unknown_outcome
-from tests.office import ADA, BEN, local_agent, policy_text
+from tests.kit.office import ADA, BEN, local_agent, policy_text
+from tests.kit.steps import opened, pause, resume, rewrite, stands
 
 pytestmark = pytest.mark.asyncio
 KEY = "key-of-the-new-server"

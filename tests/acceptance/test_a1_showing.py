@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import call, heard, opened, propose_instead, redrawn, rewrite, says, sent, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, buttons
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, buttons
+from tests.kit.steps import call, heard, opened, propose_instead, redrawn, rewrite, says, sent, stands
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,8 +6,10 @@ import pytest
 
 from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner
-from tests.acceptance.crossing import ONE_AND_TWO, crossed
-from tests.acceptance.steps import (
+from tests.kit.crossing import ONE_AND_TWO, crossed
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, CHANNEL, CLEO, DAN, GUS
+from tests.kit.steps import (
     change,
     decide_in_modal,
     heard,
@@ -21,8 +23,6 @@ from tests.acceptance.steps import (
     rewrite,
     stands,
 )
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, CHANNEL, CLEO, DAN, GUS
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

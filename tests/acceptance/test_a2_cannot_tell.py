@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.crossing import ONE_AND_TWO
-from tests.acceptance.steps import change, heal, heard, opened, pause, redrawn, refusals, reread, resume, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import BEN
+from tests.kit.crossing import ONE_AND_TWO
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import BEN
+from tests.kit.steps import change, heal, heard, opened, pause, redrawn, refusals, reread, resume, stands
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.crossing import ONE_AND_TWO
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import (
+from tests.kit.crossing import ONE_AND_TWO
+from tests.kit.office import ADA, buttons
+from tests.kit.operating import ask
+from tests.kit.steps import (
     call,
     decide_in_modal,
     heal,
@@ -20,7 +21,6 @@ from tests.acceptance.steps import (
     stands,
     start,
 )
-from tests.office import ADA, buttons
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.acceptance.crossing import ONE_AND_TWO
-from tests.acceptance.steps import start
-from tests.office import ADA, BEN
+from tests.kit.crossing import ONE_AND_TWO
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import start
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from tests.acceptance.crossing import ONE_AND_TWO, crossed
-from tests.acceptance.steps import change, heard, opened, pause, redrawn, refusals, reread, resume, rewrite, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, CHANNEL, DAN
+from tests.kit.crossing import ONE_AND_TWO, crossed
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, CHANNEL, DAN
+from tests.kit.steps import change, heard, opened, pause, redrawn, refusals, reread, resume, rewrite, stands
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

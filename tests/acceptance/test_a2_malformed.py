@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import pytest
 
 from bot.sandbox.slack.records import Channel
-from tests.acceptance.crossing import ONE_AND_TWO
-from tests.acceptance.steps import heard, opened, refusals, stands, start
-from tests.forging import chosen, forge, post, pressed, showing_of, submitted, typed
-from tests.office import ADA, BEN, CLEO, DAN, policy_text
+from tests.kit.crossing import ONE_AND_TWO
+from tests.kit.forging import chosen, forge, post, pressed, showing_of, submitted, typed
+from tests.kit.office import ADA, BEN, CLEO, DAN, policy_text
+from tests.kit.steps import heard, opened, refusals, stands, start
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.sandbox.slack.records import Group
-from tests.acceptance.crossing import ONE_AND_TWO, crossed
-from tests.acceptance.steps import decide_in_modal, pause, redrawn, resume, rewrite, says, stands
-from tests.office import ADA, BEN, buttons
+from tests.kit.crossing import ONE_AND_TWO, crossed
+from tests.kit.office import ADA, BEN, buttons
+from tests.kit.steps import decide_in_modal, pause, redrawn, resume, rewrite, says, stands
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO
@@ -106,7 +106,7 @@ async def edited(office, user, card):
 
 async def old_press(office, old):
     """Press the button as a phone that has not redrawn the card yet would."""
-    from tests.forging import forge, pressed, showing_of
+    from tests.kit.forging import forge, pressed, showing_of
 
     await forge(office, pressed(ADA, showing_of(old, "decide.approve"), "decide.approve", card=old))
     await office.told(ADA, "changed since")

@@ -8,10 +8,10 @@ import pytest
 
 from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner
-from tests.acceptance.crossing import ONE_AND_TWO
-from tests.acceptance.steps import blindfold, decide_in_modal, paused, redrawn, run_on, stands, start
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, CHANNEL, CLEO, WHO, buttons
+from tests.kit.crossing import ONE_AND_TWO
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, CHANNEL, CLEO, WHO, buttons
+from tests.kit.steps import blindfold, decide_in_modal, paused, redrawn, run_on, stands, start
 
 pytestmark = pytest.mark.asyncio
 REPLICAS = ONE_AND_TWO

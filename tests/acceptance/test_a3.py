@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, sent, stands
-from tests.forging import forge, pressed, showing_of, submitted, typed
-from tests.office import ADA, BEN
+from tests.kit.forging import forge, pressed, showing_of, submitted, typed
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import decide_in_modal, deciding, heard, opened, sent, stands
 
 pytestmark = pytest.mark.asyncio
 

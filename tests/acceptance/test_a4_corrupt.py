@@ -2,7 +2,7 @@
 
 Each is met by the program itself: its exit code and the one line that it says. There is something to resume in every
 case: a decision was claimed and not sent when the database was still whole, and it is sent once it is whole again. How
-each damage is told from others stands in `tests.store.test_store_opening`.
+each damage is told from others stands in `tests.unit.store.test_store_opening`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import pytest
 from sqlalchemy import text
 
 from bot.store.upgrade import open_store
-from tests.acceptance.steps import opened, stands
-from tests.engines import DRIVER
-from tests.office import ADA
-from tests.processes import house_on
-from tests.wiretap import resumes
+from tests.kit.engines import DRIVER
+from tests.kit.office import ADA
+from tests.kit.processes import house_on
+from tests.kit.steps import opened, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = pytest.mark.asyncio
 

@@ -14,9 +14,9 @@ import json
 import pytest
 
 from bot.store import reviews
-from tests.acceptance.steps import opened, stands
-from tests.office import ADA, BEN, buttons
-from tests.wiretap import resumes
+from tests.kit.office import ADA, BEN, buttons
+from tests.kit.steps import opened, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = pytest.mark.asyncio
 

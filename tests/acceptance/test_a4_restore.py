@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from blocks.reasons import why_text
-from tests.acceptance.steps import opened, pause, redrawn, resume, says, stands
-from tests.forging import showing_of
-from tests.office import ADA
-from tests.wiretap import resumes
+from tests.kit.forging import showing_of
+from tests.kit.office import ADA
+from tests.kit.steps import opened, pause, redrawn, resume, says, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.parametrize("database", ["sqlite"], indirect=True)]
 

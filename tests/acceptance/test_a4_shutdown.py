@@ -12,9 +12,9 @@ import time
 import httpx
 import pytest
 
-from tests.acceptance.steps import opened, pause, resume, stands
-from tests.office import ADA
-from tests.wiretap import resumes
+from tests.kit.office import ADA
+from tests.kit.steps import opened, pause, resume, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = pytest.mark.asyncio
 

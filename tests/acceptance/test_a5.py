@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.acceptance.steps import call, decide_in_modal, heard, opened, paused, rewrite, run_on, stands, start
-from tests.office import ADA, BEN, WHO
+from tests.kit.office import ADA, BEN, WHO
+from tests.kit.steps import call, decide_in_modal, heard, opened, paused, rewrite, run_on, stands, start
 
 pytestmark = pytest.mark.asyncio
 
@@ -103,7 +103,7 @@ async def test_a5_replay_a_click_recorded_before_its_decision_was_voided_decides
         thread = await office.propose("one")
         (review,) = await opened(office, thread)
         card = await office.card_of(review, button="decide.approve")
-        from tests.acceptance.steps import pause, resume
+        from tests.kit.steps import pause, resume
 
         await pause(office)
         await office.click(BEN, card, "decide.approve")

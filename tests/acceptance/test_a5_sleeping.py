@@ -14,9 +14,9 @@ from sqlalchemy import select, text
 
 from bot.store.reviews import load_review
 from bot.store.tables import dispatches
-from tests.acceptance.steps import opened, stands
-from tests.office import ADA
-from tests.wiretap import resumes
+from tests.kit.office import ADA
+from tests.kit.steps import opened, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = pytest.mark.asyncio
 

@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from blocks.reasons import why_text
 from bot.store.tables import dispatches
-from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, redrawn, run_on, says, stands
-from tests.acceptance.wires import wired_office
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import decide_in_modal, deciding, heard, opened, redrawn, run_on, says, stands
+from tests.kit.wires import wired_office
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.parametrize("kind", ["langgraph", "aegra"])]
 

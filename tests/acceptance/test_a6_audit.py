@@ -16,9 +16,9 @@ from bot.store.audit.seal import head_of, unsealed_tenants
 from bot.store.audit.verify import VerifyRequest, verify
 from bot.store.rows import metadata
 from bot.store.tables import audit_events
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import blindfold, heard, opened, pause, redrawn, says, stands
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.operating import ask
+from tests.kit.steps import blindfold, heard, opened, pause, redrawn, says, stands
 
 pytestmark = pytest.mark.asyncio
 

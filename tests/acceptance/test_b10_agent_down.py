@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from blocks.reasons import why_text
-from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, redrawn, stands
-from tests.acceptance.wires import wired_office
-from tests.office import ADA, BEN
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import decide_in_modal, deciding, heard, opened, redrawn, stands
+from tests.kit.wires import wired_office
 
 pytestmark = pytest.mark.asyncio
 

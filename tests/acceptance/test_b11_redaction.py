@@ -8,8 +8,8 @@ import pytest
 
 from bot.cli.audit import _line
 from bot.store.audit.seal import chained_events
-from tests.acceptance.steps import call, opened, says, stands
-from tests.office import ADA, BEN, buttons
+from tests.kit.office import ADA, BEN, buttons
+from tests.kit.steps import call, opened, says, stands
 
 pytestmark = pytest.mark.asyncio
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import call, hire, opened, says
-from tests.office import DAN
+from tests.kit.office import DAN
+from tests.kit.steps import call, hire, opened, says
 
 pytestmark = pytest.mark.asyncio
 SECRET = "SEEDED-suspected-77y"

@@ -16,8 +16,8 @@ from bot.sandbox.serving import serving
 from bot.store.policies import Policies
 from bot.web.app import HttpEndpoints, create_web
 from bot.web.hints import POLICY_READS, Hints
-from tests.acceptance.steps import opened
-from tests.office import AgentServer, open_office, policy_text
+from tests.kit.office import AgentServer, open_office, policy_text
+from tests.kit.steps import opened
 
 pytestmark = pytest.mark.asyncio
 

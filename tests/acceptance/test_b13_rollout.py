@@ -8,9 +8,9 @@ import pytest
 
 from bot.serve import first_policy
 from bot.store import policies
-from tests.acceptance.steps import opened, pause, resume, rewrite, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, policy_text
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, policy_text
+from tests.kit.steps import opened, pause, resume, rewrite, stands
 
 pytestmark = pytest.mark.asyncio
 

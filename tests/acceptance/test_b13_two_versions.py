@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from tests.acceptance.steps import opened, stands
-from tests.office import ADA, BEN
-from tests.wiretap import resumes
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import opened, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.parametrize("database", ["postgresql"], indirect=True)]
 

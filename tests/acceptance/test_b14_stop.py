@@ -7,9 +7,9 @@ import pytest
 from bot.errors import ConfigurationError
 from bot.store import dispatches, tenants
 from bot.store.audit import seal
-from tests.acceptance.operating import ask, command
-from tests.acceptance.steps import heard, opened, redrawn, stands
-from tests.office import ADA, policy_text
+from tests.kit.office import ADA, policy_text
+from tests.kit.operating import ask, command
+from tests.kit.steps import heard, opened, redrawn, stands
 
 pytestmark = pytest.mark.asyncio
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from blocks.cards import call_card
 from blocks.models import CallView
-from tests.acceptance.steps import call, opened
-from tests.office import buttons
+from tests.kit.office import buttons
+from tests.kit.steps import call, opened
 
 
 @pytest.mark.asyncio

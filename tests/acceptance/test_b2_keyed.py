@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.acceptance.steps import heard, opened, pending, sent, stands
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import heard, opened, pending, sent, stands
 
 pytestmark = pytest.mark.asyncio
 

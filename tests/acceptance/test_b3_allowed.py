@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, paused, refusals, sent, stands, start
-from tests.forging import chosen, forge, pressed, showing_of, submitted, typed
-from tests.office import ADA, BEN
+from tests.kit.forging import chosen, forge, pressed, showing_of, submitted, typed
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import decide_in_modal, deciding, heard, opened, paused, refusals, sent, stands, start
 
 pytestmark = pytest.mark.asyncio
 

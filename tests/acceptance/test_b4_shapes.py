@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import decide_in_modal, deciding, heard, opened, paused, says, sent, stands, start
-from tests.forging import forge, pressed
-from tests.office import ADA
+from tests.kit.forging import forge, pressed
+from tests.kit.office import ADA
+from tests.kit.steps import decide_in_modal, deciding, heard, opened, paused, says, sent, stands, start
 
 pytestmark = pytest.mark.asyncio
 

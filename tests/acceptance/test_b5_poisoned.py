@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import blindfold, opened, paused, pending, redrawn, run_on, stands, unblind
-from tests.office import ADA, buttons
+from tests.kit.office import ADA, buttons
+from tests.kit.operating import ask
+from tests.kit.steps import blindfold, opened, paused, pending, redrawn, run_on, stands, unblind
 
 pytestmark = pytest.mark.asyncio
 

@@ -16,8 +16,8 @@ from bot.core.editing import fields_of
 from bot.sandbox.slack.blockkit.messages import problems_in_message
 from bot.sandbox.slack.blockkit.views import problems_in_view
 from bot.slack.windows.edit_form import views_of
-from tests.acceptance.steps import call, opened, says
-from tests.office import ADA, buttons
+from tests.kit.office import ADA, buttons
+from tests.kit.steps import call, opened, says
 
 NASTY = (
     "<!channel> <@U0BEN> <https://evil.example|Approve> *b* `x` ```\n```\u202e\u200b\u2066 &lt;!here&gt; :skull:"

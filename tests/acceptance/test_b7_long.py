@@ -12,8 +12,8 @@ from blocks.cards import call_card
 from blocks.models import CallView, ReviewView
 from blocks.text import literal
 from blocks.windows import review_modal
-from tests.acceptance.steps import call, opened, says
-from tests.office import ADA, buttons
+from tests.kit.office import ADA, buttons
+from tests.kit.steps import call, opened, says
 
 BODY = "".join(f"line {at}: systemctl status app\n" for at in range(700)) + "rm -rf /srv"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.acceptance.steps import call, opened, sent
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import call, opened, sent
 
 pytestmark = pytest.mark.asyncio
 

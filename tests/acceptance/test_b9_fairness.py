@@ -15,9 +15,9 @@ from bot.sandbox.agents.propose import propose
 from bot.sandbox.slack.records import Channel, Member
 from bot.sandbox.slack.seed import BOT_TOKEN, BOT_USER, TEAM, add_team
 from bot.store import messages
-from tests.acceptance.steps import call, deciding, stands
-from tests.office import ADA, CLEO, buttons, local_agent, open_office, policy_text
-from tests.office_fixtures import PATIENT
+from tests.kit.office import ADA, CLEO, buttons, local_agent, open_office, policy_text
+from tests.kit.office_fixtures import PATIENT
+from tests.kit.steps import call, deciding, stands
 
 pytestmark = pytest.mark.asyncio
 
@@ -79,7 +79,7 @@ async def card_in(office, channel, **wanted):
     return await office.until(there, f"the card in {channel}", patience=60)
 
 
-# That tenants take turns on either engine stands in `tests.store.test_store_messages`.
+# That tenants take turns on either engine stands in `tests.unit.store.test_store_messages`.
 @pytest.mark.parametrize(
     ("database", "place"),
     [("sqlite", ALONE), ("postgresql", TOGETHER)],

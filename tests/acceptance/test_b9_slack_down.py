@@ -12,9 +12,9 @@ from collections import Counter
 import pytest
 
 from bot.store import messages
-from tests.acceptance.steps import deciding, heal, heard, opened, pause, redrawn, resume, stands
-from tests.cases.running import calls, change, fault_of
-from tests.office import ADA, CHANNEL, buttons
+from tests.kit.office import ADA, CHANNEL, buttons
+from tests.kit.running import calls, change, fault_of
+from tests.kit.steps import deciding, heal, heard, opened, pause, redrawn, resume, stands
 
 pytestmark = pytest.mark.asyncio
 

@@ -11,8 +11,10 @@ import pytest
 from sqlalchemy import select
 
 from bot.store.rows import metadata
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import (
+from tests.kit.agent_relay import relaying
+from tests.kit.office import ADA, WHO, local_agent, open_office, policy_text
+from tests.kit.operating import ask
+from tests.kit.steps import (
     blindfold,
     deciding,
     heard,
@@ -27,8 +29,6 @@ from tests.acceptance.steps import (
     stands,
     unblind,
 )
-from tests.cases.agent_relay import relaying
-from tests.office import ADA, WHO, local_agent, open_office, policy_text
 
 pytestmark = pytest.mark.asyncio
 

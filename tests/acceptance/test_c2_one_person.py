@@ -11,13 +11,13 @@ import pytest
 
 from bot.sandbox.slack.records import Group, Member, Spelling, Team
 from bot.sandbox.slack.seed import add_foreigner
-from tests.acceptance.operating import chosen
-from tests.acceptance.steps import decide_in_modal, opened, redrawn, refusals, stands
 from tests.acceptance.test_a2_home import my_queue, tab
 from tests.acceptance.test_b5_poisoned import a_broken_review
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, CHANNEL, local_agent, open_office, policy_text
-from tests.office_fixtures import PATIENT
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, CHANNEL, local_agent, open_office, policy_text
+from tests.kit.office_fixtures import PATIENT
+from tests.kit.operating import chosen
+from tests.kit.steps import decide_in_modal, opened, redrawn, refusals, stands
 
 pytestmark = pytest.mark.asyncio
 ORG, ORG_BEN = "E0DEMO", "W0BEN"

@@ -9,7 +9,8 @@ from sqlalchemy import select
 
 from bot.core.model import Outcome
 from bot.store.tables import audit_events
-from tests.acceptance.steps import (
+from tests.kit.office import ADA, WHO
+from tests.kit.steps import (
     blindfold,
     call,
     decide_in_modal,
@@ -24,7 +25,6 @@ from tests.acceptance.steps import (
     told_directly,
     unblind,
 )
-from tests.office import ADA, WHO
 
 pytestmark = pytest.mark.asyncio
 

@@ -20,9 +20,9 @@ from bot.runtimes.langgraph.thread_sync import LEAST_APART_MS
 from bot.sandbox.serving import serving
 from bot.store.threads import unreadable
 from bot.store.upgrade import open_store
-from tests.acceptance.misreadings import NOT_FOUND, misread_office, with_status, without_interrupts
-from tests.acceptance.steps import deciding, opened, pause, redrawn, resume, sent, stands
-from tests.office import ADA, FROZEN_S
+from tests.kit.misreadings import NOT_FOUND, misread_office, with_status, without_interrupts
+from tests.kit.office import ADA, FROZEN_S
+from tests.kit.steps import deciding, opened, pause, redrawn, resume, sent, stands
 
 pytestmark = pytest.mark.asyncio
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from tests.acceptance.steps import call, heard, opened, rewrite, sent, stands, told_directly
-from tests.forging import chosen, forge, submitted
-from tests.office import ADA, BEN
+from tests.kit.forging import chosen, forge, submitted
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import call, heard, opened, rewrite, sent, stands, told_directly
 
 pytestmark = pytest.mark.asyncio
 

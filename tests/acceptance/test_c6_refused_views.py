@@ -11,8 +11,8 @@ import secrets
 
 import pytest
 
-from tests.acceptance.steps import call, directly, heal, opened
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import call, directly, heal, opened
 
 pytestmark = pytest.mark.asyncio
 

@@ -12,19 +12,9 @@ import json
 
 import pytest
 
-from tests.acceptance.steps import (
-    call,
-    decide_in_modal,
-    deciding,
-    opened,
-    pause,
-    propose_instead,
-    redrawn,
-    resume,
-    stands,
-)
-from tests.office import ADA, BEN, DAN
-from tests.wiretap import resumes
+from tests.kit.office import ADA, BEN, DAN
+from tests.kit.steps import call, decide_in_modal, deciding, opened, pause, propose_instead, redrawn, resume, stands
+from tests.kit.wiretap import resumes
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(180)]
 

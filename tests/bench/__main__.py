@@ -26,7 +26,7 @@ from tests.bench.rooms import Engine
 from tests.bench.rushing import neighbours, rushes
 from tests.bench.serving import restarts
 from tests.bench.table import HEAD, Line
-from tests.postgres import Postgres, running_postgres
+from tests.kit.postgres import Postgres, running_postgres
 
 Measure = Callable[[Engine], Awaitable[list[Line]]]
 FIGURES: tuple[Measure, ...] = (clicks, approvals, rushes, neighbours, flatness, reads, restarts)

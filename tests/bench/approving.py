@@ -29,7 +29,7 @@ from bot.store.tables import UNSEALED, audit_events
 from tests.bench.presses import ARGS, deliver, press
 from tests.bench.rooms import Engine, Heard, until
 from tests.bench.table import Line, held, p50, spread
-from tests.office import CHANNEL, CLEO, AgentServer, Office, open_office
+from tests.kit.office import CHANNEL, CLEO, AgentServer, Office, open_office
 
 APPROVALS = 12
 WRITES = frozenset({"chat.postMessage", "chat.update", "chat.postEphemeral", "chat.delete"})

@@ -24,7 +24,7 @@ from bot.store.engine import Store, new_id
 from bot.store.rows import action_row, review_row, showing_row
 from bot.store.tables import actions, audit_events, decisions, deliveries, messages, reviews, showings
 from tests.bench.presses import ARGS, CHANNEL
-from tests.factories import make_showing, review_of
+from tests.kit.factories import make_showing, review_of
 
 TEAM = "T0DEMO"
 COPIED: tuple[Table, ...] = (reviews, actions, showings, messages, decisions, deliveries, audit_events)

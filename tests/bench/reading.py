@@ -13,7 +13,7 @@ from tests.bench.crowd import thread_id
 from tests.bench.rooms import Engine, Room, room
 from tests.bench.standin import Standin
 from tests.bench.table import Line
-from tests.office import policy_text
+from tests.kit.office import policy_text
 
 WAITING = 1_000
 STEP_S = 0.5

@@ -27,8 +27,8 @@ from bot.store.engine import Store
 from bot.store.policies import text_digest
 from bot.store.upgrade import migrate, open_store
 from tests.bench.crowd import Waiting, know_people, store_waiting, thread_id, waiting
-from tests.office import policy_text
-from tests.postgres import Postgres
+from tests.kit.office import policy_text
+from tests.kit.postgres import Postgres
 
 NOWHERE = "http://127.0.0.1:9"  # an agent server that is never asked
 

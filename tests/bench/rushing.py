@@ -20,7 +20,7 @@ from tests.bench.presses import Press, deliver, press
 from tests.bench.rooms import Engine, Room, room, until
 from tests.bench.standin import Standin
 from tests.bench.table import Line, held
-from tests.office import policy_text
+from tests.kit.office import policy_text
 
 PARALLEL = {1: 60, 8: 120, 40: 200, 200: 400}  # how many at once, how many in all
 COMMITS = 60

@@ -28,7 +28,7 @@ from tests.bench.crowd import Waiting, interrupt_id, know_people, store_waiting,
 from tests.bench.rooms import Engine, until
 from tests.bench.standin import Standin
 from tests.bench.table import Line
-from tests.office import policy_text
+from tests.kit.office import policy_text
 
 ROOT = Path(__file__).parents[2]
 OPEN = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import pytest_asyncio
 
-from tests.browser.browser_kit import chromium, looking, served, why_no_browser
+from tests.kit.browser import chromium, looking, served, why_no_browser
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -1,8 +1,8 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.browser_kit import is_focused, modal_of
-from tests.sandbox.slack.slack_sandbox_kit import (
+from tests.kit.browser import is_focused, modal_of
+from tests.kit.slack_sandbox import (
     actions,
     button,
     choice,

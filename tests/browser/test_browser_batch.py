@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from bot.demo import running
 from bot.sandbox.agents.propose import propose
-from tests.browser.browser_kit import edit_to, modal_of
+from tests.kit.browser import edit_to, modal_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from bot.demo import propose_telling, running
-from tests.browser.browser_kit import edit_to, modal_of
+from tests.kit.browser import edit_to, modal_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 

@@ -1,17 +1,8 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.browser_kit import PHONE, is_focused, modal_of
-from tests.sandbox.slack.slack_sandbox_kit import (
-    actions,
-    button,
-    field_block,
-    marked,
-    modal,
-    plain,
-    section,
-    text_input,
-)
+from tests.kit.browser import PHONE, is_focused, modal_of
+from tests.kit.slack_sandbox import actions, button, field_block, marked, modal, plain, section, text_input
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

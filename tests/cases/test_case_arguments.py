@@ -12,7 +12,7 @@ from bot.core.editing import EditProblem, read_edit
 from bot.core.json import dump, parse
 from bot.core.model import Review
 from bot.runtimes.langgraph.interrupts import parse_interrupt
-from tests.factories import (
+from tests.kit.factories import (
     APPROVE,
     EDIT,
     INTERRUPT,

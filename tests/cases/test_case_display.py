@@ -18,8 +18,8 @@ from bot.sandbox.slack.blockkit.messages import problems_in_message
 from bot.sandbox.slack.blockkit.views import problems_in_view
 from bot.slack.outbound.projection import DrawingContext, batch_view, call_view, root_view
 from bot.slack.windows.edit_form import fields_for, views_of
-from tests.factories import OPENED, make_batch, make_config, make_interrupt, make_request, review_of
-from tests.office import policy_text
+from tests.kit.factories import OPENED, make_batch, make_config, make_interrupt, make_request, review_of
+from tests.kit.office import policy_text
 
 SHOWING = "s_" + "a" * 26
 ALL = ["approve", "edit", "reject", "respond"]

@@ -25,7 +25,7 @@ from bot.slack.outbound.projection import batch_view, root_view
 from bot.slack.windows.edit_form import fields_for, views_of
 from tests.cases.test_case_arguments import MIXED
 from tests.cases.test_case_display import ALL, SHOWING, dicts, literal_texts, proposed, stage, viewed
-from tests.factories import (
+from tests.kit.factories import (
     APPROVE,
     EDIT,
     INTERRUPT,

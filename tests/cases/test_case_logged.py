@@ -16,9 +16,9 @@ from bot.serve import warn_of_policy
 from bot.store import policies
 from bot.store.policies import text_digest
 from bot.store.upgrade import open_store
-from tests.cases.running import database_in
-from tests.factories import INTERRUPT, make_batch, make_config, make_request, started_bare, tree
-from tests.office import policy_text
+from tests.kit.factories import INTERRUPT, make_batch, make_config, make_request, started_bare, tree
+from tests.kit.office import policy_text
+from tests.kit.running import database_in
 
 pytestmark = pytest.mark.asyncio
 URL = "http://127.0.0.1:2026"

@@ -12,8 +12,7 @@ from bot.core.model import InterruptShape
 from bot.runtimes.langgraph.interrupts import parse_interrupt, parse_pending
 from bot.runtimes.langgraph.outcomes import tool_call_ids
 from bot.runtimes.langgraph.resume import resume_body
-from tests.core.schemas import union
-from tests.factories import (
+from tests.kit.factories import (
     ALL,
     APPROVE,
     EDIT,
@@ -36,6 +35,7 @@ from tests.factories import (
     review_of,
     tree,
 )
+from tests.kit.schemas import union
 
 
 def body(review, answer) -> dict:

@@ -18,7 +18,7 @@ from bot.runtimes.langgraph.interrupts import parse_interrupt
 from bot.runtimes.langgraph.resume import accepted, resume_body
 from bot.runtimes.langgraph.verdict import Observation, RunRow, VerdictKind, judge
 from bot.store.engine import new_id
-from tests.factories import (
+from tests.kit.factories import (
     ALL,
     APPROVE,
     EDIT,

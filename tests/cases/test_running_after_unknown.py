@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.acceptance.operating import ask
-from tests.cases.running import approve, relayed_office_in
-from tests.office import ADA, BEN, policy_text
+from tests.kit.office import ADA, BEN, policy_text
+from tests.kit.operating import ask
+from tests.kit.running import approve, relayed_office_in
 
 pytestmark = pytest.mark.asyncio
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.forging import forge, pressed
+from tests.kit.office import ADA, BEN, policy_text
+from tests.kit.running import (
     TEAM,
     approve,
     button,
@@ -21,9 +23,7 @@ from tests.cases.running import (
     rows_of,
     said,
 )
-from tests.cases.sights import undecided
-from tests.forging import forge, pressed
-from tests.office import ADA, BEN, policy_text
+from tests.kit.sights import undecided
 
 pytestmark = pytest.mark.asyncio
 

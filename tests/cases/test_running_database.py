@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from tests.acceptance.operating import ask
-from tests.cases.running import PATIENT, approve
-from tests.engines import DRIVER
-from tests.office import ADA, local_agent, open_office
-from tests.postgres import restarted, start_postgres
+from tests.kit.engines import DRIVER
+from tests.kit.office import ADA, local_agent, open_office
+from tests.kit.operating import ask
+from tests.kit.postgres import restarted, start_postgres
+from tests.kit.running import PATIENT, approve
 
 pytestmark = pytest.mark.asyncio
 

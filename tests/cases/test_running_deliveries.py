@@ -7,7 +7,9 @@ import asyncio
 import pytest
 
 from bot.slack.client import socket_mode
-from tests.cases.running import (
+from tests.kit.forging import forge
+from tests.kit.office import ADA, BEN, WHO, buttons
+from tests.kit.running import (
     approve,
     button,
     change,
@@ -23,8 +25,6 @@ from tests.cases.running import (
     replay,
     said,
 )
-from tests.forging import forge
-from tests.office import ADA, BEN, WHO, buttons
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.cases.running import approve, button, decisions, office_in, opened, press_of, said
-from tests.forging import forge
-from tests.office import ADA, buttons
+from tests.kit.forging import forge
+from tests.kit.office import ADA, buttons
+from tests.kit.running import approve, button, decisions, office_in, opened, press_of, said
 
 pytestmark = pytest.mark.asyncio
 

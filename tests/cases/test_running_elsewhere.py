@@ -12,10 +12,10 @@ import pytest
 
 from bot.sandbox.slack.records import Member
 from bot.sandbox.slack.seed import add_foreigner, add_team
-from tests.cases.running import TEAM, approve, button, events, office_in, press_of
-from tests.cases.sights import undecided
-from tests.forging import forge
-from tests.office import ADA, CHANNEL, GUS
+from tests.kit.forging import forge
+from tests.kit.office import ADA, CHANNEL, GUS
+from tests.kit.running import TEAM, approve, button, events, office_in, press_of
+from tests.kit.sights import undecided
 
 pytestmark = pytest.mark.asyncio
 

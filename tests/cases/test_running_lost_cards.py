@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.office import ADA, BEN, CHANNEL, buttons
+from tests.kit.running import (
     approve,
     calls,
     change,
@@ -21,8 +22,7 @@ from tests.cases.running import (
     rows_of,
     said,
 )
-from tests.cases.sights import cards_of, known_at
-from tests.office import ADA, BEN, CHANNEL, buttons
+from tests.kit.sights import cards_of, known_at
 
 pytestmark = pytest.mark.asyncio
 

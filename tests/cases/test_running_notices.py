@@ -8,8 +8,8 @@ from sqlalchemy import select
 from bot.slack.outbound.notices import MOST_ATTEMPTS
 from bot.store.notices import add_notice
 from bot.store.tables import notices
-from tests.cases.running import change, office_in
-from tests.office import ADA, CHANNEL
+from tests.kit.office import ADA, CHANNEL
+from tests.kit.running import change, office_in
 
 pytestmark = pytest.mark.asyncio
 MANY = MOST_ATTEMPTS + 2

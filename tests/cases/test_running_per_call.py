@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from bot.policy.source import parse
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import deciding, heard, opened, says, stands, start
-from tests.cases.running import as_json, fields, office_in
-from tests.forging import forge, pressed
-from tests.office import ADA, policy_text
+from tests.kit.forging import forge, pressed
+from tests.kit.office import ADA, policy_text
+from tests.kit.operating import ask
+from tests.kit.running import as_json, fields, office_in
+from tests.kit.steps import deciding, heard, opened, says, stands, start
 
 pytestmark = pytest.mark.asyncio
 

@@ -13,10 +13,10 @@ from bot.core.model import Outcome
 from bot.metrics import ALARMS
 from bot.sandbox.agents.kinds import Aegra
 from bot.store.tables import actions, lookbacks
-from tests.acceptance.operating import ask, offered
-from tests.acceptance.steps import redrawn
-from tests.cases.running import approve, events, relayed_office_in
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.operating import ask, offered
+from tests.kit.running import approve, events, relayed_office_in
+from tests.kit.steps import redrawn
 
 pytestmark = pytest.mark.asyncio
 SLOW = [[{"name": "slow_op", "args": {"seconds": 1}}]]  # so that both answers find it under way

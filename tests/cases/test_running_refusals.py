@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.cases.running import events, office_in, press_of
-from tests.forging import forge
-from tests.office import ADA, GUS
+from tests.kit.forging import forge
+from tests.kit.office import ADA, GUS
+from tests.kit.running import events, office_in, press_of
 
 pytestmark = pytest.mark.asyncio
 TOO_OLD = "s_" + "a" * 26

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.office import ADA, BEN, policy_text
+from tests.kit.running import (
     approve,
     change,
     crashed,
@@ -20,7 +21,6 @@ from tests.cases.running import (
     restarted,
     rows_of,
 )
-from tests.office import ADA, BEN, policy_text
 
 pytestmark = pytest.mark.asyncio
 

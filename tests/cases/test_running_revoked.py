@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases.running import change, fault_of, office_in
+from tests.kit.running import change, fault_of, office_in
 
 pytestmark = pytest.mark.asyncio
 

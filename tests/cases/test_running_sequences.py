@@ -9,7 +9,9 @@ import pytest
 from bot.sandbox.slack.delivery import deliver
 from bot.sandbox.slack.parcels import Parcel
 from bot.sandbox.slack.submits import obey
-from tests.cases.running import (
+from tests.kit.forging import forge
+from tests.kit.office import ADA, BEN, WHO
+from tests.kit.running import (
     TEAM,
     approve,
     button,
@@ -25,8 +27,6 @@ from tests.cases.running import (
     relayed_office_in,
     said,
 )
-from tests.forging import forge
-from tests.office import ADA, BEN, WHO
 
 pytestmark = pytest.mark.asyncio
 

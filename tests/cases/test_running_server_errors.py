@@ -7,7 +7,9 @@ import json
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.forging import forge
+from tests.kit.office import ADA, BEN, WHO, local_agent, open_office, policy_text
+from tests.kit.running import (
     PATIENT,
     approve,
     deciding,
@@ -18,8 +20,6 @@ from tests.cases.running import (
     relayed_office_in,
     rows_of,
 )
-from tests.forging import forge
-from tests.office import ADA, BEN, WHO, local_agent, open_office, policy_text
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.cases.running import approve, calls, change, events, fault_of, office_in, rows_of
-from tests.cases.sights import cards_of, known_at
-from tests.office import ADA, CHANNEL, buttons
+from tests.kit.office import ADA, CHANNEL, buttons
+from tests.kit.running import approve, calls, change, events, fault_of, office_in, rows_of
+from tests.kit.sights import cards_of, known_at
 
 pytestmark = pytest.mark.asyncio
 
@@ -167,7 +167,7 @@ async def test_case_068_a_post_that_slack_took_without_saying_where_is_found_and
 
 
 async def test_case_068_a_channel_that_the_policy_gives_up_is_where_nothing_more_is_owed(tmp_path):
-    from tests.office import policy_text
+    from tests.kit.office import policy_text
 
     async with office_in(tmp_path) as office:
         await change(office, "channels", id=CHANNEL, archived=True)

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from bot.dispatch.claim import LONG_MS
-from tests.acceptance.operating import chosen, offered
-from tests.acceptance.steps import redrawn, stands
-from tests.cases.running import approve, events, office_in
-from tests.office import ADA, BEN
+from tests.kit.office import ADA, BEN
+from tests.kit.operating import chosen, offered
+from tests.kit.running import approve, events, office_in
+from tests.kit.steps import redrawn, stands
 
 pytestmark = pytest.mark.asyncio
 SOON_MS = 900  # the lease: how often a worker that waits for a run's end looks up

@@ -6,8 +6,8 @@ import pytest
 
 from bot.sandbox.slack.records import Channel
 from bot.store import messages
-from tests.cases.running import approve, change, fault_of, office_in
-from tests.office import ADA, CHANNEL, CLEO, DAN, policy_text
+from tests.kit.office import ADA, CHANNEL, CLEO, DAN, policy_text
+from tests.kit.running import approve, change, fault_of, office_in
 
 pytestmark = pytest.mark.asyncio
 

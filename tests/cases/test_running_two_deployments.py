@@ -12,9 +12,9 @@ from bot.app import compose
 from bot.doctor.report import examine
 from bot.sandbox.serving import serving
 from bot.store.upgrade import migrate, open_store
-from tests.cases.running import events, office_in, opened, posted, press_of
-from tests.forging import forge
-from tests.office import ADA
+from tests.kit.forging import forge
+from tests.kit.office import ADA
+from tests.kit.running import events, office_in, opened, posted, press_of
 
 pytestmark = pytest.mark.asyncio
 

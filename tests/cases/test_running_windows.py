@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.office import ADA, BEN
+from tests.kit.running import (
     as_json,
     calls,
     change,
@@ -21,8 +22,7 @@ from tests.cases.running import (
     relayed_office_in,
     said,
 )
-from tests.cases.sights import undecided
-from tests.office import ADA, BEN
+from tests.kit.sights import undecided
 
 pytestmark = pytest.mark.asyncio
 

@@ -12,7 +12,7 @@ from tests.chaos.agents import MANNERS
 from tests.chaos.plan import make_plan
 from tests.chaos.run import Report, chaos
 from tests.chaos.stage import Setting
-from tests.postgres import running_postgres
+from tests.kit.postgres import running_postgres
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.chaos.processes import ROOT, python
+from tests.kit.postgres import Postgres
 from tests.live import servers
 from tests.live.pythons import environment
-from tests.postgres import Postgres
 
 MANNERS = {"sandbox": "aegra", "sandbox-langgraph": "langgraph", "aegra": "aegra"}
 

@@ -25,8 +25,8 @@ from bot.sandbox.slack.signed_http import FORM, HttpCourier
 from bot.sandbox.slack.submits import submit
 from bot.sandbox.slack.world import World
 from tests.chaos.plan import Act, Call, Case
-from tests.forging import pressed, showing_of
-from tests.office import CHANNEL, CLEO, DAN, WHO, buttons
+from tests.kit.forging import pressed, showing_of
+from tests.kit.office import CHANNEL, CLEO, DAN, WHO, buttons
 
 REVIEWERS = ("U0ADA", "U0BEN", "U0EVE", "U0FIN", "U0HAL", "U0IDA")
 DECIDING = {Act.APPROVE: "approve", Act.REJECT: "reject", Act.EDIT: "edit", Act.RESPOND: "respond"}

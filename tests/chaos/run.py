@@ -21,7 +21,7 @@ from tests.chaos import stored, verdict
 from tests.chaos.plan import AGENT, Plan
 from tests.chaos.processes import python
 from tests.chaos.stage import SECRET_KEY, Setting, Stage, staged
-from tests.office import CHANNEL, WHO, buttons
+from tests.kit.office import CHANNEL, WHO, buttons
 
 CALM_S = 600.0
 STILL_S = 120.0  # leases of 15 s and 30 s, the settle time, and back-offs of up to 30 s behind one another

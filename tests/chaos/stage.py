@@ -32,9 +32,9 @@ from tests.chaos.people import REVIEWERS, Crowd, hire
 from tests.chaos.plan import AGENT, REPLICAS, Plan
 from tests.chaos.processes import Executioner, Process, python
 from tests.chaos.wire import Wire
-from tests.engines import DRIVER
-from tests.office import CHANNEL
-from tests.postgres import Postgres, free_port
+from tests.kit.engines import DRIVER
+from tests.kit.office import CHANNEL
+from tests.kit.postgres import Postgres, free_port
 
 SECRET_KEY = "chaos-secret-key"
 

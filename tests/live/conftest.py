@@ -1,10 +1,10 @@
-"""Offices on the real servers of `tests.live_fixtures`."""
+"""Offices on the real servers of `tests.kit.live_fixtures`."""
 
 import shutil
 
 import pytest
 
-from tests.engines import DRIVER
+from tests.kit.engines import DRIVER
 from tests.live.offices import office_at, relayed_office_at
 from tests.live.pythons import NoPython
 from tests.live.servers import aegra_server, langgraph_server

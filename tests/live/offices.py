@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 
 from bot.sandbox.slack.rules import Rules
-from tests.cases.agent_relay import Relay, relaying
+from tests.kit.agent_relay import Relay, relaying
+from tests.kit.office import WHO, AgentServer, Office, open_office, policy_text
 from tests.live.servers import LiveServer
-from tests.office import WHO, AgentServer, Office, open_office, policy_text
 
 PATIENT = Rules(ack_seconds=30.0, trigger_seconds=30.0, opening_seconds=30.0)
 

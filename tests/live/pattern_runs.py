@@ -12,9 +12,9 @@ from typing import Any
 
 from bot.core.model import Review
 from bot.store import threads
+from tests.kit.office import ADA, CLEO, WHO, Office
 from tests.live.offices import office_at
 from tests.live.servers import LiveServer
-from tests.office import ADA, CLEO, WHO, Office
 
 DISABLE = {"name": "disable_user", "args": {"user_id": "u_4821", "reason": "chargeback dispute"}}
 BOOM = {"name": "flaky_op", "args": {"why": "the far end hung up"}}

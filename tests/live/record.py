@@ -17,10 +17,10 @@ from typing import Any
 
 import httpx
 
+from tests.kit.postgres import running_postgres
 from tests.live.pythons import ROOT
 from tests.live.scenarios import SCENARIOS
 from tests.live.servers import LiveServer, aegra_server, langgraph_server
-from tests.postgres import running_postgres
 
 DATA = ROOT / "tests" / "data" / "agent"
 _PATTERNS = {

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.kit.postgres import Postgres, free_port
 from tests.live.pythons import ROOT, environment
-from tests.postgres import Postgres, free_port
 
 ASSISTANTS = ("ops", "agent_platform", "ops_per_call", "ops_account", "ops_when", "fanout", "freeform")
 PATTERNS = (

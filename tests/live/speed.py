@@ -18,10 +18,10 @@ import httpx
 from sqlalchemy import event, select
 
 from bot.store.tables import reviews
+from tests.kit.office import ADA, Office
+from tests.kit.postgres import running_postgres
 from tests.live.offices import answered_elsewhere, office_at
 from tests.live.servers import aegra_server
-from tests.office import ADA, Office
-from tests.postgres import running_postgres
 
 APPROVALS = 20
 STEPS = {"review.claimed": "claimed", "review.armed": "armed", "review.sent": "accepted", "review.resumed": "outcome"}

@@ -6,11 +6,11 @@ from contextlib import ExitStack
 import pytest
 
 from bot.core.model import Outcome
+from tests.kit.office import ADA, CLEO, WHO
 from tests.live.offices import office_at
 from tests.live.pattern_runs import EVERY_DECISION, REVIEWER, fresh_database
 from tests.live.servers import ASKS_THRICE
 from tests.live.test_patterns import NEWEST, older_server
-from tests.office import ADA, CLEO, WHO
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 SERVERS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.core.model import Outcome
-from tests.office import ADA, BEN
+from tests.kit.office import ADA, BEN
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 

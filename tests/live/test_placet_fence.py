@@ -17,9 +17,9 @@ from sqlalchemy import select
 
 from bot.core.model import Outcome
 from bot.store.tables import messages, reviews
+from tests.kit.office import ADA, WHO, policy_text
 from tests.live.scenarios import answer, decided, paused, rested
 from tests.live.test_placet_races import found, settled
-from tests.office import ADA, WHO, policy_text
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio, pytest.mark.timeout(600)]
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from bot.store.tables import audit_events, lookbacks
-from tests.office import ADA, WHO
+from tests.kit.office import ADA, WHO
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.core.model import Outcome
-from tests.office import ADA, buttons
+from tests.kit.office import ADA, buttons
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 # Aegra does not say what a call allows that pauses by itself.

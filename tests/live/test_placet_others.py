@@ -7,8 +7,8 @@ import pytest
 
 from bot.core.model import Outcome
 from bot.store import tenants
+from tests.kit.office import ADA, buttons
 from tests.live.offices import answered_elsewhere
-from tests.office import ADA, buttons
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 

@@ -13,7 +13,7 @@ from bot.core.model import DecisionType, Outcome
 from bot.sandbox.agents.propose import propose
 from bot.store.reviews import load_review
 from bot.store.tables import messages, reviews
-from tests.office import ADA, BEN, CLEO
+from tests.kit.office import ADA, BEN, CLEO
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio, pytest.mark.timeout(600)]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.acceptance.operating import ask
-from tests.acceptance.steps import opened, run_on, stands
-from tests.office import ADA, CLEO, WHO
+from tests.kit.office import ADA, CLEO, WHO
+from tests.kit.operating import ask
+from tests.kit.steps import opened, run_on, stands
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio]
 

@@ -14,8 +14,7 @@ from bot.core.decision import UnsendableAnswer, answer_tree
 from bot.core.json import parse
 from bot.core.model import DecisionType, InterruptShape, Review
 from bot.runtimes.langgraph.interrupts import parse_interrupt
-from tests.core.schemas import pydantic_schema
-from tests.factories import (
+from tests.kit.factories import (
     ALL,
     INTERRUPT,
     anybody,
@@ -29,7 +28,8 @@ from tests.factories import (
     review_of,
     tree,
 )
-from tests.properties.json_texts import TEXTS
+from tests.kit.json_texts import TEXTS
+from tests.kit.schemas import pydantic_schema
 
 ALLOWED = st.lists(st.sampled_from(ALL), min_size=1, unique=True).map(
     lambda kinds: tuple(kind for kind in ALL if kind in kinds)

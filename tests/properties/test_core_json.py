@@ -12,7 +12,7 @@ from bot.core.decision import edit_problem, same_arguments
 from bot.core.digest import CallAddress, call_digest
 from bot.core.editing import EditProblem, read_edit
 from bot.core.json import Number, canonical, dump, parse, unsendable
-from tests.properties.json_texts import NUMBERS, OBJECTS, STRINGS, TEXTS
+from tests.kit.json_texts import NUMBERS, OBJECTS, STRINGS, TEXTS
 
 
 def reversed_keys(tree: Any) -> Any:

@@ -18,7 +18,7 @@ from bot.core.decision import PLACET, UnsendableAnswer, answer_tree, rejections
 from bot.core.json import dump
 from bot.core.model import DecisionType, Review, ReviewState, Showing
 from bot.core.states import TERMINAL, check
-from tests.factories import (
+from tests.kit.factories import (
     ADA,
     ALL,
     APPROVE,

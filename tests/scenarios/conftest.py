@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases.running import office_in as _office_in
-from tests.engines import database_on
+from tests.kit.engines import database_on
+from tests.kit.running import office_in as _office_in
 
 WAYS = {
     "http-sqlite": ("http", "sqlite"),

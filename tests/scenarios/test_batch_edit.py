@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import call, opened, told_directly
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.steps import call, opened, told_directly
 
 pytestmark = pytest.mark.asyncio
 

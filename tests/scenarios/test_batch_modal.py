@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.acceptance.steps import call, opened
-from tests.office import ADA, BEN
-from tests.office_fixtures import PATIENT
+from tests.kit.office import ADA, BEN
+from tests.kit.office_fixtures import PATIENT
+from tests.kit.steps import call, opened
 
 pytestmark = pytest.mark.asyncio
 

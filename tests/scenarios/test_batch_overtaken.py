@@ -8,9 +8,9 @@ import pytest
 
 from bot.core.model import PersonId
 from bot.store.showings import load_drafts
-from tests.acceptance.steps import call, opened
-from tests.forging import chosen, forge, submitted
-from tests.office import ADA, BEN
+from tests.kit.forging import chosen, forge, submitted
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import call, opened
 from tests.scenarios.test_batch_edit import batch
 
 pytestmark = pytest.mark.asyncio

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import opened, pause, resume, stands
-from tests.forging import forge, pressed, showing_of
-from tests.office import ADA, BEN, DAN, buttons
+from tests.kit.forging import forge, pressed, showing_of
+from tests.kit.office import ADA, BEN, DAN, buttons
+from tests.kit.steps import opened, pause, resume, stands
 
 pytestmark = pytest.mark.asyncio
 

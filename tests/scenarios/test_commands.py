@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.office import ADA, CHANNEL, DAN
+from tests.kit.office import ADA, CHANNEL, DAN
 
 pytestmark = pytest.mark.asyncio
 

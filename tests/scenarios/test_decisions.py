@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.office import ADA, BEN, DAN
+from tests.kit.office import ADA, BEN, DAN
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,8 +9,8 @@ import pytest
 
 from bot.core.model import Outcome
 from bot.dispatch import attempt
-from tests.cases.running import approve, crashed, relayed_office_in, restarted
-from tests.office import ADA, WHO, policy_text
+from tests.kit.office import ADA, WHO, policy_text
+from tests.kit.running import approve, crashed, relayed_office_in, restarted
 
 pytestmark = pytest.mark.asyncio
 

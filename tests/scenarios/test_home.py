@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.office import ADA, BEN, DAN
+from tests.kit.office import ADA, BEN, DAN
 
 pytestmark = pytest.mark.asyncio
 
@@ -93,7 +93,7 @@ async def test_home_of_somebody_without_rights_says_why_and_whom_to_ask(office_o
 
 
 async def test_home_button_of_another_person_is_refused(office_of):
-    from tests.forging import forge, pressed, showing_of
+    from tests.kit.forging import forge, pressed, showing_of
 
     async with office_of() as office:
         thread = await office.propose("one")

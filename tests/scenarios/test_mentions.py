@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.acceptance.steps import call, change, opened, pause, resume, stands
-from tests.office import ADA, BEN, CLEO
+from tests.kit.office import ADA, BEN, CLEO
+from tests.kit.steps import call, change, opened, pause, resume, stands
 
 pytestmark = pytest.mark.asyncio
 

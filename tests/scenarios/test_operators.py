@@ -7,12 +7,12 @@ import json
 import pytest
 
 from bot.core.model import Outcome
-from tests.acceptance.operating import chosen, offered
-from tests.acceptance.steps import opened, paused, redrawn, stands
 from tests.acceptance.test_a6_audit import an_unknown_outcome
 from tests.acceptance.test_b5_poisoned import a_broken_review
-from tests.cases.running import events
-from tests.office import ADA, BEN, buttons
+from tests.kit.office import ADA, BEN, buttons
+from tests.kit.operating import chosen, offered
+from tests.kit.running import events
+from tests.kit.steps import opened, paused, redrawn, stands
 
 pytestmark = pytest.mark.asyncio
 

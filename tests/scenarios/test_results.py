@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.steps import call, opened
-from tests.office import ADA, BEN, CLEO, DAN, policy_text
+from tests.kit.office import ADA, BEN, CLEO, DAN, policy_text
+from tests.kit.steps import call, opened
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from blocks.reasons import why_text
-from tests.acceptance.steps import call, opened, pause, resume, rewrite, stands
-from tests.office import ADA, BEN, CHANNEL
+from tests.kit.office import ADA, BEN, CHANNEL
+from tests.kit.steps import call, opened, pause, resume, rewrite, stands
 from tests.scenarios.test_home import home, shows
 
 pytestmark = pytest.mark.asyncio

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases.running import (
+from tests.kit.forging import forge
+from tests.kit.office import ADA, BEN, CHANNEL, DAN, buttons
+from tests.kit.running import (
     approve,
     calls,
     change,
@@ -17,8 +19,6 @@ from tests.cases.running import (
     press_of,
     rows_of,
 )
-from tests.forging import forge
-from tests.office import ADA, BEN, CHANNEL, DAN, buttons
 
 pytestmark = pytest.mark.asyncio
 

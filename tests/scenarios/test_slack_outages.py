@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.cases.running import approve, change, decisions, office_in, said
-from tests.office import ADA
+from tests.kit.office import ADA
+from tests.kit.running import approve, change, decisions, office_in, said
 
 pytestmark = pytest.mark.asyncio
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from tests.engines import database_on
-from tests.postgres import free_port
-from tests.processes import house_on
+from tests.kit.engines import database_on
+from tests.kit.postgres import free_port
+from tests.kit.processes import house_on
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from tests.forging import forge, pressed, showing_of, submitted
-from tests.office import ADA, CHANNEL, WHO
-from tests.two_tenants import EVE, PLACE, TEAM, open_two
+from tests.kit.forging import forge, pressed, showing_of, submitted
+from tests.kit.office import ADA, CHANNEL, WHO
+from tests.kit.two_tenants import EVE, PLACE, TEAM, open_two
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,8 +6,8 @@ import pytest
 import structlog
 
 from bot.store import people
-from tests.acceptance.steps import heal, reread
-from tests.office import ADA, BEN
+from tests.kit.office import ADA, BEN
+from tests.kit.steps import heal, reread
 
 pytestmark = pytest.mark.asyncio
 
