@@ -6,18 +6,18 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from bot.errors import ConfigurationError
 from bot.settings import read
-from bot.store.audit.chain import head_mac
-from bot.store.audit.events import RecordedEvent
-from bot.store.audit.seal import chained_events, heads
-from bot.store.audit.verify import GivenHead, Report, VerifyRequest, as_json, verify
-from bot.store.engine import Tx
-from bot.store.upgrade import open_store
+
+if TYPE_CHECKING:
+    from bot.store.audit.events import RecordedEvent
+    from bot.store.audit.verify import GivenHead, Report
+    from bot.store.engine import Tx
+
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -27,6 +27,8 @@ Tenant = Annotated[str | None, typer.Option(help="Only this tenant's chain; * is
 
 
 async def _reading(work: Callable[[Tx], Awaitable[Found]]) -> Found:
+    from bot.store.upgrade import open_store
+
     store = await open_store(read(os.environ).database_url)
     try:
         async with store.read() as tx:
@@ -36,6 +38,8 @@ async def _reading(work: Callable[[Tx], Awaitable[Found]]) -> Found:
 
 
 def _given(texts: list[str]) -> list[GivenHead]:
+    from bot.store.audit.verify import GivenHead
+
     found = {text: GivenHead.read(text) for text in texts}
     for text, head in found.items():
         if head is None:
@@ -52,6 +56,8 @@ def verify_command(
     as_json_: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Walk the audit's chains. Exit 1 where something was changed, removed, moved or put in."""
+    from bot.store.audit.verify import VerifyRequest, as_json, verify
+
     asked = VerifyRequest(tenant, _given(head or []), read(os.environ).secret_key)
 
     async def work(tx: Tx) -> Report:
@@ -77,6 +83,7 @@ def _told(report: Report) -> str:
 @app.command()
 def export(tenant: Tenant = None) -> None:
     """Print every event as one line of JSON, in the order in which they were written."""
+    from bot.store.audit.seal import chained_events
 
     async def work(tx: Tx) -> None:
         async for page in chained_events(tx, tenant=tenant):
@@ -88,12 +95,17 @@ def export(tenant: Tenant = None) -> None:
 
 def _line(event: RecordedEvent) -> dict[str, Any]:
     """As it is hashed: `content` stays the text that the hash is over."""
+    from bot.store.audit.events import RecordedEvent
+
     return {name: getattr(event, name) for name in RecordedEvent.__slots__}
 
 
 @app.command()
 def head(as_json_: AsJson = False) -> None:  # noqa: FBT002
     """Print each chain's head, to be kept where nobody who can write the database can write."""
+    from bot.store.audit.chain import head_mac
+    from bot.store.audit.seal import heads
+
     secret = read(os.environ).secret_key
     found = asyncio.run(_reading(heads))
     rows = [

@@ -11,10 +11,8 @@ from typing import Annotated
 
 import typer
 
-from bot import logs
 from bot.cli.operators import after_restore
 from bot.doctor.finding import DoctorFinding, Grade
-from bot.doctor.report import examine, failed
 from bot.settings import read
 
 MARKS = {Grade.OK: "ok   ", Grade.NOTE: "note ", Grade.WARN: "WARN ", Grade.FAULT: "FAULT"}
@@ -28,6 +26,9 @@ def doctor(
     ] = False,
 ) -> None:
     """Look at settings, database, Slack and agent servers, and say how to mend what is wrong."""
+    from bot import logs
+    from bot.doctor.report import examine, failed
+
     if restored:
         after_restore(as_json=as_json)
         return

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 import typer
 
-from bot import logs
 from bot.cli.audit import app as audit_app
 from bot.cli.doctor import doctor
 from bot.cli.operators import pause, reopen, repair, resume, settle
@@ -58,6 +57,8 @@ def placet(
 
 def settings() -> Settings:
     """The environment, read once per command, with logging set up by it."""
+    from bot import logs
+
     found = read(os.environ)
     logs.configure(found.log_format)
     return found
@@ -81,6 +82,8 @@ def demo(
     ] = False,
 ) -> None:
     """Run a local Slack, a local agent and the bot on this machine: nothing to sign up for."""
+    from bot import logs
+
     logs.configure("text", level=logging.WARNING)
     if not headless:
         typer.echo("Starting a local Slack, a local agent and the bot: a few seconds.")

@@ -16,23 +16,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot import logs
 from bot.errors import ConfigurationError, StoreError
-from bot.loops import Tasks
-from bot.operators.executor import make_requests
-from bot.runtimes.langgraph.client import Agents
-from bot.runtimes.langgraph.watch import Watcher
 from bot.settings import Settings, read
-from bot.store import requests
-from bot.store.connection import FileLock, read_address
-from bot.store.engine import Store, Tx
-from bot.store.policies import Policies, require_tenant
-from bot.store.tenants import ALL, paused
-from bot.store.upgrade import open_store
+
+if TYPE_CHECKING:
+    from bot.store.connection import FileLock
+    from bot.store.engine import Store, Tx
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReviewId = Annotated[str, typer.Argument(metavar="REVIEW", help="A review's id, r_…")]
@@ -67,6 +61,9 @@ class Wish:
 
 async def carry(settings: Settings, wish: Wish, *, by: str) -> dict[str, Any]:
     """Have a wish carried out; the answer is `{"ok": …, "text": …}`. Raises `StoreError`."""
+    from bot.store import requests
+    from bot.store.upgrade import open_store
+
     store = await open_store(settings.database_url)
     try:
         async with store.begin() as tx:
@@ -81,6 +78,9 @@ async def carry(settings: Settings, wish: Wish, *, by: str) -> dict[str, Any]:
 
 
 async def _answered(settings: Settings, store: Store, asked: str) -> str | None:
+    from bot.store import requests
+    from bot.store.connection import read_address
+
     lock = _nobody_serves(settings)
     try:
         if lock is None and await _wait(store, asked, TAKEN_WITHIN_S):
@@ -99,6 +99,8 @@ async def _answered(settings: Settings, store: Store, asked: str) -> str | None:
 
 def _nobody_serves(settings: Settings) -> FileLock | None:
     """The right to act on a SQLite file, if no other process has it. PostgreSQL is shared by any number."""
+    from bot.store.connection import FileLock, read_address
+
     path = read_address(settings.database_url).path
     try:
         return FileLock(path) if path else None
@@ -107,6 +109,8 @@ def _nobody_serves(settings: Settings) -> FileLock | None:
 
 
 async def _answer(store: Store, asked: str) -> str | None:
+    from bot.store import requests
+
     async with store.read() as tx:
         return await requests.answer_of(tx, asked)
 
@@ -122,6 +126,12 @@ async def _wait(store: Store, asked: str, seconds: float) -> bool:
 
 async def _ourselves(settings: Settings, store: Store, asked: str) -> None:
     """Act as one more replica until the wish is answered, then be gone."""
+    from bot.loops import Tasks
+    from bot.operators.executor import make_requests
+    from bot.runtimes.langgraph.client import Agents
+    from bot.runtimes.langgraph.watch import Watcher
+    from bot.store.policies import Policies
+
     agents, tasks = Agents(settings.secret), Tasks()
     watcher = Watcher(store, Policies(), agents, time.monotonic, _nothing, tasks)
     worker = make_requests(watcher, owner=f"cli-{secrets.token_hex(4)}", hint=_no_hint)
@@ -143,12 +153,17 @@ def _no_hint(tenant: str, identity: str, thread: str) -> None:
 
 async def _require_tenant(tx: Tx, name: str | None) -> None:
     """A name that nobody knows must not open an audit chain of its own. A tenant that left the policy may be paused still."""
+    from bot.store.policies import require_tenant
+    from bot.store.tenants import ALL, paused
+
     if name is None or name == ALL or name in await paused(tx):
         return
     await require_tenant(tx, name)
 
 
 def _run(wish: Wish, *, as_json: bool) -> None:
+    from bot import logs
+
     settings = read(os.environ)
     logs.configure(settings.log_format, level=logging.WARNING)
     told = asyncio.run(carry(settings, wish, by=f"operator:{getpass.getuser()}"))
@@ -158,6 +173,8 @@ def _run(wish: Wish, *, as_json: bool) -> None:
 
 
 def _tenant(name: str | None, *, all_of_them: bool) -> str:
+    from bot.store.tenants import ALL
+
     if (name is None) != all_of_them:
         raise ConfigurationError("Name one tenant, or say --all.")
     return name or ALL

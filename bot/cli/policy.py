@@ -8,23 +8,19 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bot.errors import ConfigurationError
-from bot.policy.diff import plan as changes
-from bot.policy.explain import explain as explained
-from bot.policy.lint import check as findings
-from bot.policy.matching import tool_settings
-from bot.policy.model import Policy, TenantPolicy
-from bot.policy.nodes import PolicyError
-from bot.policy.source import locate, parse
-from bot.policy.values import GROUP, USER, Form
 from bot.settings import read
-from bot.store import people, policies
-from bot.store.policies import no_tenant, text_digest
-from bot.store.upgrade import open_store
+
+if TYPE_CHECKING:
+    from bot.policy.model import Policy, TenantPolicy
+    from bot.policy.nodes import PolicyError
+    from bot.policy.values import Form
+    from bot.store import policies
+
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -57,6 +53,9 @@ def _problems(error: PolicyError) -> list[dict[str, Any]]:
 
 def _read(path: Path, *, as_json: bool) -> tuple[str, Policy]:
     """The file's text and policy; prints every problem and exits 2 when there are any."""
+    from bot.policy.nodes import PolicyError
+    from bot.policy.source import parse
+
     text = _text(path)
     try:
         return text, parse(text)
@@ -79,6 +78,9 @@ def _print_findings(path: Path, rows: list[dict[str, Any]], *, as_json: bool) ->
 @app.command()
 def check(file: File, as_json: AsJson = False) -> None:  # noqa: FBT002
     """Say what is wrong with a policy file, with line and column. Exit 2 on errors, 0 otherwise."""
+    from bot.policy.lint import check as findings
+    from bot.policy.source import locate
+
     text, policy = _read(file, as_json=as_json)
     rows: list[dict[str, Any]] = []
     for one in findings(policy):
@@ -96,6 +98,9 @@ def _several(number: int, one: str) -> str:
 
 
 async def _stored() -> policies.StoredPolicy | None:
+    from bot.store import policies
+    from bot.store.upgrade import open_store
+
     store = await open_store(read(os.environ).database_url)
     try:
         async with store.read() as tx:
@@ -107,6 +112,9 @@ async def _stored() -> policies.StoredPolicy | None:
 @app.command()
 def plan(file: File, as_json: AsJson = False) -> None:  # noqa: FBT002
     """Say what applying a file would change: URLs first, then who gains and who loses what."""
+    from bot.policy.diff import plan as changes
+    from bot.policy.source import parse
+
     _, new = _read(file, as_json=as_json)
     stored = asyncio.run(_stored())
     found = changes(parse(stored.text) if stored else None, new)
@@ -141,6 +149,11 @@ def apply(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Put a policy file in force as a new version. Every replica sees it at its next transaction."""
+    from bot.policy.source import parse
+    from bot.store import policies
+    from bot.store.policies import text_digest
+    from bot.store.upgrade import open_store
+
     text, new = _read(file, as_json=as_json)
 
     async def work() -> policies.StoredPolicy:
@@ -168,6 +181,9 @@ def apply(
 
 
 async def _groups(tenant: TenantPolicy, user: str) -> Mapping[str, int]:
+    from bot.store import people
+    from bot.store.upgrade import open_store
+
     store = await open_store(read(os.environ).database_url)
     try:
         async with store.read() as tx:
@@ -192,6 +208,11 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Say what one person may decide on one tool, and by which rule."""
+    from bot.policy.explain import explain as explained
+    from bot.policy.source import parse
+    from bot.policy.values import GROUP, USER
+    from bot.store.policies import no_tenant
+
     _require_id(user, USER)
     for one in group or ():
         _require_id(one, GROUP)
@@ -217,6 +238,8 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _told_of_tool(tenant: TenantPolicy, tool: str) -> Iterator[str]:
+    from bot.policy.matching import tool_settings
+
     settings = tool_settings(tenant, tool)
     if settings.channel != tenant.slack_channel:
         yield f"cards go to {settings.channel}"

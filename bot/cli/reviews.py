@@ -7,20 +7,20 @@ import json
 import os
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from blocks.ids import digest_groups
 from bot.core.digest import shown
 from bot.core.model import Action, Review
-from bot.doctor.report import unreadable_line
 from bot.errors import ConfigurationError
 from bot.settings import read
-from bot.store import reviews, tenants, threads
-from bot.store.audit import events as audit
-from bot.store.policies import require_tenant
-from bot.store.upgrade import open_store
+
+if TYPE_CHECKING:
+    from bot.store import threads
+    from bot.store.audit import events as audit
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LISTED = 200
@@ -73,6 +73,10 @@ def pending(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List reviews that are not settled, oldest first, and threads that cannot be read."""
+    from bot.doctor.report import unreadable_line
+    from bot.store import reviews, threads
+    from bot.store.policies import require_tenant
+    from bot.store.upgrade import open_store
 
     async def work() -> tuple[list[Review], list[threads.Unreadable]]:
         store = await open_store(read(os.environ).database_url)
@@ -101,6 +105,9 @@ def pending(
 
 def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as_json: AsJson = False) -> None:  # noqa: FBT002
     """Show one review and its audit events."""
+    from bot.store import reviews
+    from bot.store.audit import events as audit
+    from bot.store.upgrade import open_store
 
     async def work() -> tuple[Review | None, list[audit.RecordedEvent]]:
         store = await open_store(read(os.environ).database_url)
@@ -147,6 +154,8 @@ def _fate(action: Action) -> str:
 
 def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
     """Count what is not settled, by tenant and state, with each tenant's faults and pauses."""
+    from bot.store import reviews, tenants
+    from bot.store.upgrade import open_store
 
     async def work() -> dict[str, Any]:
         store = await open_store(read(os.environ).database_url)
