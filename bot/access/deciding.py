@@ -17,7 +17,7 @@ from bot.access.person import Actor, authority_for
 from bot.core.decide import Accepted, Click, Intent, Refusal, Refused, decide
 from bot.core.model import Decision, Review, Showing
 from bot.core.take_back import take_back_refusal, without_stopped
-from bot.metrics import DECISIONS, REFUSALS
+from bot.metrics import DECIDE_SECONDS, DECISIONS, REFUSALS
 from bot.store import decisions, notices, reviews
 from bot.store.audit import events
 from bot.store.audit.refusals import PressRefused, record_refusal
@@ -78,8 +78,9 @@ class DecisionService:
 
     async def rule(self, asked: DecisionRequest) -> DecisionResult:
         """Judge and record one press; the commit is done when this returns."""
-        async with self._store.begin() as tx:
-            result = await self._ruled(tx, asked)
+        with DECIDE_SECONDS.time():
+            async with self._store.begin() as tx:
+                result = await self._ruled(tx, asked)
         if result.refused:
             REFUSALS.labels(reason=result.refused.reason.value).inc()
         for decision in result.recorded:

@@ -16,6 +16,7 @@ from bot.access.person import groups_of_policy
 from bot.core.decide import LAST_MINUTE_MS
 from bot.core.model import PersonId, ReviewState
 from bot.errors import SlackError
+from bot.metrics import OPEN_REVIEWS
 from bot.policy.model import TenantPolicy
 from bot.slack.client.people import PeopleReader
 from bot.store import decisions, people, reviews
@@ -144,7 +145,7 @@ ERASED_AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """One replica's eraser; several may run. `changed` hurries the cards on."""
+    """One replica's eraser; several may run. `changed` wakes message sync. It also counts what waits, for the metrics."""
 
     store: Store
     policies: Policies
@@ -154,6 +155,9 @@ class Retention:
         """Erase some of what is due; answers whether there may be more."""
         async with self.store.read() as tx:
             tenants = (await self.policies.in_force(tx)).tenants()
+            waiting = await reviews.count_open(tx)
+        for tenant in tenants:
+            OPEN_REVIEWS.labels(tenant=tenant.name).set(waiting.get(tenant.name, 0))
         erased = [await self._tenant(tenant) for tenant in tenants]
         if any(erased):
             self.changed()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.core.redaction import may_name_secret
 from bot.policy.conditions import satisfiable
-from bot.policy.matching import channels_of, covers, explicit, overlap, specificity, tool_settings
+from bot.policy.matching import covers, explicit, overlap, specificity, tool_settings
 from bot.policy.model import (
     DECISIONS,
     SECOND,
@@ -318,23 +318,6 @@ def check(policy: Policy, members: Members | None = None) -> list[PolicyFinding]
         found += rule_findings(tenant, known)
         found += tool_findings(tenant, known)
     return found
-
-
-def mentioned_ids(tenant: TenantPolicy) -> dict[str, tuple[str, ...]]:
-    """Every id that a live workspace should know, by kind, for whoever can ask it: users, groups, channels."""
-    mentioned = [each for settings in tenant.tools.values() for each in settings.mention or ()]
-    foreign = {user for _, user in tenant.outsiders}
-    users = [rule.user for rule in tenant.reviewers if rule.user and rule.user not in foreign]
-    groups = [rule.group for rule in tenant.reviewers if rule.group]
-    return {
-        "users": _distinct([*users, *tenant.guests, *(each for each in mentioned if each[0] != "S")]),
-        "groups": _distinct([*groups, *(each for each in mentioned if each[0] == "S")]),
-        "channels": channels_of(tenant),
-    }
-
-
-def _distinct(ids: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ids))
 
 
 def _file_findings(policy: Policy) -> Iterator[PolicyFinding]:

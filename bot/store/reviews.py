@@ -114,17 +114,6 @@ async def load_review(tx: Tx, review_id: str, *, tenant: str | None = None, lock
     return next(iter(await _whole(tx, found.all())), None)
 
 
-async def find_review(tx: Tx, *, tenant: str, url: str, thread_id: str, interrupt_id: str) -> list[Review]:
-    """Every review of one interrupt, settled ones too, oldest first."""
-    return await _load(
-        tx,
-        (reviews.c.server_url == url)
-        & (reviews.c.thread_id == thread_id)
-        & (reviews.c.interrupt_id == interrupt_id)
-        & (reviews.c.tenant == tenant),
-    )
-
-
 async def is_known(tx: Tx, review: Review) -> bool:
     """Whether this very interrupt has a review, of whatever end."""
     return await tx.conn.scalar(select(reviews.c.id).where(_same_interrupt(review)).limit(1)) is not None
@@ -227,6 +216,13 @@ async def list_pending(tx: Tx, *, tenant: str | None = None, limit: int) -> list
     return await _load(tx, text(LIVE_REVIEW), true() if tenant is None else reviews.c.tenant == tenant, limit=limit)
 
 
+async def count_open(tx: Tx) -> dict[str, int]:
+    """How many reviews wait for people, by tenant."""
+    waiting = select(reviews.c.tenant, func.count().label("number")).group_by(reviews.c.tenant)
+    found = await tx.conn.execute(waiting.where(text(LIVE_REVIEW), reviews.c.state == ReviewState.OPEN.value))
+    return {row.tenant: row.number for row in found}
+
+
 async def _load(tx: Tx, *conditions: Any, limit: int | None = None) -> list[Review]:
     statement = select(reviews).where(*conditions).order_by(reviews.c.opened_at, reviews.c.id).limit(limit)
     return await _whole(tx, (await tx.conn.execute(statement)).all())
@@ -319,24 +315,6 @@ async def store_outcomes(tx: Tx, review_id: str, outcomes: Mapping[int, tuple[Ou
     for position, (outcome, result) in outcomes.items():
         here = and_(actions.c.review_id == review_id, actions.c.position == position)
         await tx.conn.execute(update(actions).where(here).values(outcome=outcome.value, outcome_text=result))
-
-
-async def set_call_ids(tx: Tx, review: Review, call_ids: Mapping[int, str]) -> Review | None:
-    """Store which tool call each position is, once it is known; None if the review changed meanwhile."""
-    content = {"call_ids": {str(position): call_id for position, call_id in call_ids.items()}}
-    named = events.Event(review.tenant, "review.calls", review.id, content=content)
-    at = await revise(tx, ref_of(review), [named])
-    if at is None:
-        return None
-    for position, call_id in call_ids.items():
-        here = and_(actions.c.review_id == review.id, actions.c.position == position)
-        await tx.conn.execute(update(actions).where(here).values(tool_call_id=call_id))
-    known = tuple(_named(action, call_ids.get(action.position)) for action in review.actions)
-    return review.evolve(version=at.version, actions=known)
-
-
-def _named(action: Action, call_id: str | None) -> Action:
-    return action if call_id is None else replace(action, tool_call_id=call_id)
 
 
 async def set_delivered(tx: Tx, review_id: str, *, decide_within_ms: int | None) -> bool:

@@ -77,13 +77,6 @@ def _to(who: PersonId) -> ColumnElement[bool]:
     return (showings.c.team == who.team) & (showings.c.user_id == who.user)
 
 
-async def latest_showing(tx: Tx, *, message_id: str) -> Showing | None:
-    """What a message showed last."""
-    ordered = select(showings).where(showings.c.message_id == message_id).order_by(showings.c.number.desc())
-    row = (await tx.conn.execute(ordered.limit(1))).one_or_none()
-    return None if row is None else showing_of(row)
-
-
 async def is_left(tx: Tx, showing: Showing, *, but: str = "") -> bool:
     """Whether another page of the same view has been drawn for this person since; what lies on top of it leaves it there.
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.policy.lint import check, mentioned_ids
+from bot.policy.lint import check
 from bot.policy.source import locate, parse
-from tests.kit.policy_factories import make_policy, make_tenant, make_tenant_text, make_two
+from tests.kit.policy_factories import make_policy, make_tenant_text, make_two
 from tests.kit.policy_table import policy_text
 
 OPEN = "  - {group: S0ALL, tools: ['*'], may: [approve, edit, reject, respond]}\n"
@@ -271,22 +271,6 @@ def test_one_agent_key_for_one_server_is_no_finding():
     )
 
     assert check(parse(make_two(one, other))) == []
-
-
-def test_every_id_that_slack_should_know_is_listed_once():
-    tenant = make_tenant(
-        "guests: [U0GUS]\noutsiders: [{team: T0X, user: U0EXT}]\n"
-        "reviewers:\n"
-        "  - {user: U0A, tools: [x], may: [approve]}\n  - {user: U0EXT, tools: [x], may: [approve]}\n"
-        "  - {group: S0A, tools: [x], deny: [approve]}\n  - {user: U0A, tools: [y], may: [approve]}\n"
-        "tools: {x: {mention: [S0B, U0M, S0A], channel: C0X}, y: {channel: C0APPROVALS}}\n"
-    )
-
-    assert mentioned_ids(tenant) == {
-        "users": ("U0A", "U0GUS", "U0M"),
-        "groups": ("S0A", "S0B"),
-        "channels": ("C0APPROVALS", "C0X"),
-    }
 
 
 def test_a_name_of_a_secret_is_a_bad_choice_for_cards():

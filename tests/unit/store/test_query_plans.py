@@ -16,7 +16,7 @@ from bot.store.engine import Store, Tx
 from bot.store.messages import Message, claim_messages, messages_of, posted, posting, shown, want_message
 from bot.store.people import StoredPerson, save_person
 from bot.store.policies import Policies, text_digest
-from bot.store.showings import insert_showing, latest_showing
+from bot.store.showings import insert_showing
 from bot.store.tables import deliveries
 from tests.kit.made import URL, given_review, make_showing
 from tests.kit.office import policy_text
@@ -83,7 +83,6 @@ async def test_message_sync_reads_no_whole_table(crowded: Store) -> None:
         assert await posted(tx, message, channel="C1", ts="1.1", version=message.wanted, showing_id=None)
         assert await shown(tx, message, version=message.wanted, showing_id=None)
         await messages_of(tx, message.review_id)
-        await latest_showing(tx, message_id=message.id)
 
     async def step() -> None:
         async with crowded.begin() as tx:

@@ -13,9 +13,17 @@ from bot.store.audit.events import events_of
 from bot.store.dispatches import accept, adopt_orphan, arm, claim_next, close, unknown_due
 from bot.store.engine import Store, Tx
 from bot.store.messages import claim_messages, want_message
-from bot.store.reviews import due_to_expire, list_pending, live_reviews, load_review, move, reviews_on_thread
+from bot.store.reviews import (
+    count_open,
+    due_to_expire,
+    list_pending,
+    live_reviews,
+    load_review,
+    move,
+    reviews_on_thread,
+)
 from bot.store.rows import action_row, decision_row, metadata, review_row
-from bot.store.showings import latest_showing, load_showing
+from bot.store.showings import load_showing
 from bot.store.tables import actions, approvals, audit_events, decisions, dispatches, messages, reviews, showings
 from tests.kit.made import URL, given_decided, given_review, make_decision, make_review
 
@@ -114,12 +122,12 @@ ASKED: dict[str, Asking] = {
     "load": lambda tx, review: load_review(tx, review.id, lock=True),
     "thread": lambda tx, review: reviews_on_thread(tx, url=URL, thread_id=review.thread_id),
     "live": lambda tx, _review: live_reviews(tx, tenant="acme"),
+    "open": lambda tx, _review: count_open(tx),
     "pending": lambda tx, _review: list_pending(tx, tenant="acme", limit=5),
     "expire": lambda tx, _review: due_to_expire(tx, limit=5),
     "move": lambda tx, review: move(tx, review, ReviewState.SUPERSEDED),
     "outbox": lambda tx, _review: claim_messages(tx, owner="w", lease_ms=1, limit=5),
     "showing": lambda tx, _review: load_showing(tx, "s_1"),
-    "latest": lambda tx, _review: latest_showing(tx, message_id="m_1"),
     "audit": lambda tx, review: events_of(tx, review.id),
 }
 

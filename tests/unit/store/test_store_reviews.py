@@ -11,7 +11,6 @@ from bot.store.messages import load_message, want_message
 from bot.store.reviews import (
     CHUNK,
     due_to_expire,
-    find_review,
     insert_review,
     list_pending,
     live_reviews,
@@ -19,7 +18,6 @@ from bot.store.reviews import (
     move,
     reopen,
     reviews_on_thread,
-    set_call_ids,
     set_delivered,
     set_outcomes,
     touch,
@@ -73,9 +71,7 @@ async def test_a_changed_interrupt_and_a_later_generation_are_reviews_of_their_o
         assert await insert_review(tx, make_review(**place), policy_version=1, generation=1)
 
     async with store.read() as tx:
-        found = await find_review(
-            tx, tenant="acme", url=URL, thread_id=review.thread_id, interrupt_id=review.interrupt_id
-        )
+        found = await reviews_on_thread(tx, url=URL, thread_id=review.thread_id)
     assert len(found) == 3
 
 
@@ -186,22 +182,18 @@ async def test_a_held_review_opens_again_with_a_new_deadline(store: Store) -> No
 
 
 @pytest.mark.asyncio
-async def test_outcomes_and_call_ids_stand_with_their_positions(store: Store) -> None:
+async def test_outcomes_stand_with_their_positions(store: Store) -> None:
     review = await given_review(store, actions=3)
     async with store.begin() as tx:
-        named = await set_call_ids(tx, review, {0: "call_a", 2: "call_c"})
-        assert named is not None
-        await set_outcomes(tx, named, {0: (Outcome.EXECUTED, "done\x00"), 2: (Outcome.FAILED, None)})
-        assert await set_call_ids(tx, review, {0: "late"}) is None
+        await set_outcomes(tx, review, {0: (Outcome.EXECUTED, "done\x00"), 2: (Outcome.FAILED, None)})
 
     found = (await loaded(store, review.id)).actions
-    assert [action.tool_call_id for action in found] == ["call_a", None, "call_c"]
     assert [(action.outcome, action.outcome_text) for action in found] == [
         (Outcome.EXECUTED, "done\x00"),
         (None, None),
         (Outcome.FAILED, None),
     ]
-    assert await kinds(store, review.id) == ["review.opened", "review.calls", "review.outcomes"]
+    assert await kinds(store, review.id) == ["review.opened", "review.outcomes"]
 
 
 @pytest.mark.asyncio

@@ -7,7 +7,7 @@ import pytest
 from bot.core.model import Offer, PersonId, ShowingKind
 from bot.store.audit.events import events_of
 from bot.store.engine import Store
-from bot.store.showings import insert_showing, is_left, last_of_all, latest_showing, load_showing, load_showings
+from bot.store.showings import insert_showing, is_left, last_of_all, load_showing, load_showings
 from tests.kit.made import BOTH, given_review, make_showing
 
 
@@ -44,24 +44,6 @@ async def test_the_record_says_who_was_shown_which_digest(store: Store) -> None:
         showing.digest,
         {"team": "T1", "user": "U0ADA"},
     )
-
-
-@pytest.mark.asyncio
-async def test_the_later_of_two_showings_in_one_millisecond_is_the_latest(store: Store) -> None:
-    review = await given_review(store)
-    made = [make_showing(review, message_id="m_1") for _ in range(5)]
-
-    async with store.begin() as tx:
-        for showing in made:
-            await insert_showing(tx, showing)
-        await insert_showing(tx, make_showing(review, message_id="m_2"))
-
-    async with store.read() as tx:
-        latest = await latest_showing(tx, message_id="m_1")
-        assert await latest_showing(tx, message_id="m_3") is None
-    assert latest is not None
-    assert latest.id == made[-1].id
-    assert latest.at > 0
 
 
 @pytest.mark.asyncio
