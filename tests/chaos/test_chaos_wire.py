@@ -63,12 +63,13 @@ async def wired(fault: Fault, *, seed: int = 1):
     ],
 )
 async def test_each_fault_lets_arrive_and_lets_back_what_its_name_says(fault, status, arrives):
-    async with wired(fault) as (server, _, client):
+    async with wired(fault) as (server, wire, client):
         try:
             answered = (await client.post(WHERE, content=BODY)).status_code
         except httpx.HTTPError:
             answered = None
         if arrives:
+            wire.bound = 60.0  # how late is drawn by now; on a busy machine it may come later than the bound allows
             await asyncio.wait_for(server.came.wait(), 5)
 
         assert answered == status
