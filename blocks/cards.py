@@ -1,8 +1,11 @@
-"""The card of one call, from waiting to settled.
+"""The card of one call, from waiting to settled, and what stands where Slack refused it.
 
 It exists to show everything that a decision needs on the first screen, or to say how much is missing and not to offer
-Approve. It must not know how a state came about: it draws a view-model. Every state keeps a rich_text block, because
-Slack may refuse an update that takes the last one away.
+Approve. Every state keeps a rich_text block, because Slack may refuse an update that takes the last one away.
+
+What stands on a message where Slack refused it as it was: outcome, person, tool, and nothing of any length. It exists
+because nobody knows how Slack counts, and a card that kept its old buttons would be worse than a plain one. It draws
+no buttons: those of the full message are kept by whoever shortens it, and say which of the notes is true.
 """
 
 from dataclasses import dataclass

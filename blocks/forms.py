@@ -1,7 +1,12 @@
-"""One input for each argument of a call, for editing without writing JSON.
+"""The forms in which a reviewer types: one input for each argument, a decision, a reason, an answer, JSON text.
 
-It exists so that the card (which offers Edit) and the form agree on what can be typed here. It must not read what was
-typed. An input's label is the argument's name in literal display; what cannot be typed is named and stays as it is.
+One input for each argument of a call, for editing without writing JSON. It exists so that the card (which offers
+Edit) and the form agree on what can be typed here. An input's label is the argument's name in literal display; what
+cannot be typed is named and stays as it is.
+
+The forms in which a reviewer types: a decision, a reason, an answer, or all arguments as JSON text. It exists so that
+cards, modals and the listeners agree on what can be edited here at all. Inputs are named by position (and field and
+draft revision) in their block_id.
 """
 
 from collections.abc import Sequence

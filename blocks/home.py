@@ -1,7 +1,12 @@
-"""What a slash command answers: one person's queue, who may decide a tool, and help.
+"""The Home tab of one person, and what a slash command answers.
 
-It exists for people who would rather type than search a channel. It offers no decision: that is for cards, modals and
-the Home tab. What the agent or the asker wrote stands in code style only.
+What a slash command answers: one person's queue, who may decide a tool, and help. It exists for people who would
+rather type than search a channel. It offers no decision: that is for cards, modals and the Home tab. What the agent
+or the asker wrote stands in code style only.
+
+The Home tab of one person: what awaits them, as cards of their own, and what they decided lately. It exists so that a
+reviewer need not search channels. Each card is the very card of the channel, drawn for this person, under a showing
+of its own.
 """
 
 from collections.abc import Sequence

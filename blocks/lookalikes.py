@@ -1,7 +1,12 @@
-"""Characters that Unicode's confusables say may pass for ASCII text, and that NFKC does not turn into it.
+r"""Characters that pass for ASCII: ``p\u0430ypal.com`` with a Cyrillic a, ``\u22125`` with a minus sign for a hyphen.
 
-Data, not code: code points and ranges of them in hexadecimal, taken from ``confusables.json`` of confusable-homoglyphs
-3.3.1 (MIT), which is made from Unicode's own list. A test compares them.
+Characters that Unicode's confusables say may pass for ASCII text, and that NFKC does not turn into it. Data, not
+code: code points and ranges of them in hexadecimal, taken from ``confusables.json`` of confusable-homoglyphs 3.3.1
+(MIT), which is made from Unicode's own list. A test compares them.
+
+They show nothing strange to the eye, and writing them out would make honest Greek or Russian
+unreadable; so they are flagged and left as they are. What may pass for what is Unicode's data (the table below and
+NFKC). ASCII itself is never compared: an honest ``m`` may pass for ``rn`` as well.
 """
 
 import re

@@ -1,7 +1,17 @@
-"""The small modals: a reason, an answer, an edit, and a plain notice.
+"""The small modals: a reason, an answer, an edit and its confirmation, an operator's wish, a result, a notice.
 
-It exists to ask for one thing at a time. A modal's private_metadata is the showing's id and nothing else. It must not
-know whether its reader may do what it asks: that is checked when the answer comes.
+Each asks for one thing at a time. A
+modal's private_metadata is the showing's id and nothing else.
+
+The view after an edit: what changes, what stays, and all of what will run. It exists so that an edit is approved as
+final values under their own digest and never as typed text. Where the final arguments cannot be shown in full, there
+is no submit.
+
+What operators get to see: a menu on the card, and the window that asks whether it is meant. The menu stands behind
+dots, apart from the buttons that decide, because everybody sees the card and only operators may use it.
+
+The private view of what a tool answered, page by page. It exists because a result may hold more than a channel should
+see, and more than one view holds.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,10 @@
-"""What is said when somebody must look whether a call ran, and how often.
+"""What one person is told in private, short replies in a thread, and alarms.
 
-It exists so that the thread of the card and the operators hear the same. It must not know how an alarm came about. Texts
-are mrkdwn of ours; run ids are the agent server's, so they are quoted.
+What is said when somebody must look whether a call ran, and how often. It exists so that the thread of the card and
+the operators hear the same. Texts are mrkdwn of ours; run ids are the agent server's, so they are quoted.
+
+It exists so that every refusal is one plain sentence that says what to do next. ``refusal_text`` is mrkdwn for
+ephemeral messages; ``refusal_plain`` is plain text for modals and field errors.
 """
 
 import re

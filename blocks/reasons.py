@@ -1,7 +1,9 @@
-"""Why a call cannot be decided, waits, or ended: one plain sentence for each code that is stored.
+"""One plain sentence for each stored reason, and for each refusal.
 
-The other half of `blocks.words`: there are the texts of cards and refusals, here those of stored reason codes. A code
-without a sentence says nothing rather than something wrong; a test proves that every code has one.
+Why a call cannot be decided, waits, or ended: one plain sentence for each code that is stored. A code without a
+sentence says nothing rather than something wrong; a test proves that every code has one.
+
+One sentence for each refusal: what happened, and what to do next. Placeholders are filled by `blocks.notices`.
 """
 
 from typing import Final

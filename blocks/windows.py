@@ -1,8 +1,11 @@
-"""The private view of one call in full, page by page, with the decision on the last page.
+"""The private views of one call in full, and of all calls of an interrupt.
 
-It exists because nobody may approve what was not fully shown: Approve is offered on the last page, once this reader has
-been shown every other. It must not keep count itself: which pages were seen comes with the view-model, and the
-listener records the page that ``RenderedView`` says was drawn.
+The private view of one call in full, page by page, with the decision on the last page. It exists because nobody may
+approve what was not fully shown: Approve is offered on the last page, once this reader has been shown every other.
+
+The private view of all calls of an interrupt: one decision for each, in request order, five calls to a page. It
+exists because the agent goes on only when every call is decided. Submit turns the page until the last one sends. A
+call that does not fit is cut, says so, and has no Approve here.
 """
 
 from collections.abc import Sequence

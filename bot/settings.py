@@ -1,7 +1,11 @@
-"""The file of bot tokens for several workspaces: one line for each, a team id and its token or where it stands.
+"""The one reader of the environment, and of the file of bot tokens.
 
-`T0ACME: xoxb-…` or `T0ACME: env:SLACK_BOT_TOKEN_ACME`, as YAML or JSON. What a later way of installing would store
-belongs here too. This module must not reach Slack, nor read the environment itself.
+The file of bot tokens for several workspaces: one line for each, a team id and its token or where it stands. `T0ACME:
+xoxb-…` or `T0ACME: env:SLACK_BOT_TOKEN_ACME`, as YAML or JSON. What a later way of installing would store belongs
+here too.
+
+Slack's own names for Slack's own things, `PLACET_*` for ours. A missing or contradictory setting is one line that
+names it and its mend. Nothing else in the program reads `os.environ`.
 """
 
 from __future__ import annotations

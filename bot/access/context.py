@@ -1,7 +1,12 @@
-"""Buttons and windows that this database never drew: another deployment on the same Slack app has, or a lost database.
+"""What a click is about and who makes it, read in one place for every way in.
 
-Slack gives each press to one of the connections that an app has. Where two deployments share an app, half of the presses
-come to the one that knows nothing of them, which nobody would guess from "too old".
+Also here: buttons and windows that this database never drew: another deployment on the same Slack app has, or a lost
+database. Slack gives each press to one of the connections that an app has. Where two deployments share an app, half
+of the presses come to the one that knows nothing of them, which nobody would guess from "too old".
+
+What a click is about and who makes it, read in one place for every way in. Buttons, windows when they open and when
+they are sent, the Home tab, commands and operators all ask here which tenant a press may touch and who its actor is
+there, so that all of them get the same answer. Nothing is decided and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -45,7 +50,7 @@ FRESH_MS = 120_000
 
 @dataclass(frozen=True, slots=True)
 class ClickContext:
-    """A press that touches a tenant: what it names, and who makes it with which standing.
+    """A press that touches a tenant: what it names, and who makes it with which authority.
 
     `presser` carries the key and speaks through the tenant's own workspace. `answer` is what the delivery was answered before.
     """

@@ -66,7 +66,7 @@ class DecisionResult:
 
     @property
     def unsure(self) -> bool:
-        """Whether the person's standing must be read before the press can be judged."""
+        """Whether the person must be read before the press can be judged."""
         return self.refused is not None and self.refused.reason is Refusal.CANNOT_CONFIRM
 
 

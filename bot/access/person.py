@@ -1,8 +1,11 @@
-"""Who presses: from Slack's words and what is stored of the account to one person of a tenant.
+"""Who acts, and with what authority: from Slack's words and stored rows to one person of a tenant.
 
-The tables hold what Slack said and when. Facts that are too old make a person unconfirmed: a grant then waits instead of
-resting on a guess. What the payload says of the person's own workspace is signed by Slack and enough to refuse, before any
-reading; only a reading of that same account outweighs it. This module must not call Slack.
+Who acts: from Slack's words and what is stored of the account to one person of a tenant. The tables hold what Slack
+said and when. Facts that are too old make a person unconfirmed: a grant then waits instead of resting on a guess.
+What the payload says of the person's own workspace is signed by Slack and enough to refuse, before any reading; only
+a reading of that same account outweighs it.
+
+From a person and the policy in force to the core's question "may this person?".
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def groups_of_policy(tenant: TenantPolicy) -> frozenset[str]:
 async def known_person(
     tx: Tx, tenant: TenantPolicy, actor: Actor, *, fresh_since: int, account: Account | None = None
 ) -> Person:
-    """The presser as a reviewer. What was read before `fresh_since` (database ms) does not count as known.
+    """The actor as a reviewer. What was read before `fresh_since` (database ms) does not count as known.
 
     `account` saves a look, if it has just been read. Somebody whom fresh group lists show in no group, and whom no rule names,
     needs no reading to be refused, unless the organisation may know them by another id. Somebody whom a rule names is known
@@ -85,7 +88,7 @@ async def known_person(
 
 
 def known_account(tenant: TenantPolicy, actor: Actor, found: Account, *, fresh_since: int) -> Person:
-    """The presser by a reading of their own account: what an operator's rights rest on, whom no reviewer rule names."""
+    """The actor by a reading of their own account: what an operator's rights rest on, whom no reviewer rule names."""
     row = found.person
     known = row is not None and row.as_of >= fresh_since
     return _person(tenant, actor, found, known_as_of=row.as_of if known and row else None)

@@ -1,8 +1,13 @@
-"""What a person typed as a call's new arguments.
+"""What a person typed as a call's new arguments, as JSON text or one field at a time.
 
 Agents' JSON is read by `bot.core.json`; a person's is read here, because people need to be told what is wrong, where,
-and in words. Nothing is mended behind their back: curly quotes, which keyboards put in for straight ones, come back as
-a problem that carries the text as it was understood, for them to confirm. This module must not know the call's tool.
+and in words. Nothing is mended behind their back: curly quotes, which keyboards put in for straight ones, come back
+as a problem that carries the text as it was understood, for them to confirm.
+
+The arguments of a call as one field each, and what a person typed into them as new arguments. It exists so that
+nobody has to write JSON to change one value, and so that only what was changed changes: the source text of every
+untouched argument is copied, never written anew. Types come from the value itself, and where there is none from a
+schema.
 """
 
 from __future__ import annotations

@@ -1,8 +1,14 @@
-"""What a secret looks like: the shapes of well-known credentials, and the names that secrets stand under.
+"""What of a call stays hidden where many people look, and what a secret looks like.
 
-It exists because people paste tokens where no policy expects them. A shape that is too wide only sends reviewers to a
-private view; one that is too narrow leaks. The module must not know arguments or masks. Sources of shapes: the prefixes
-that issuers publish for secret scanning. Texts may be long, so a shape is only tried where its first letters were found.
+What a secret looks like: the shapes of well-known credentials, and the names that secrets stand under. It exists
+because people paste tokens where no policy expects them. A shape that is too wide only sends reviewers to a private
+view; one that is too narrow leaks. Sources of shapes: the prefixes that issuers publish for secret scanning. Texts
+may be long, so a shape is only tried where its first letters were found.
+
+What of a call stays hidden where many people look: values declared secret by the policy, and values that look secret.
+A declared value is named by its place, so it is hidden whatever it holds. A suspected one is found by its shape or by
+the name that it stands under, so anything may be made to look like one: whoever decides is therefore sent to a
+private view that shows it. Hiding is display only; what runs is never touched.
 """
 
 from __future__ import annotations

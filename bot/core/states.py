@@ -1,7 +1,11 @@
-"""Everything that moves a review's state lives in this file.
+"""The states of a review, every transition between them, and what an operator may do in each.
 
-`TRANSITIONS` holds every state, also those that nothing follows; a missing cell is the illegal transition. The
-store asks `check` before each conditional UPDATE, and the README's diagram is drawn from the same table.
+Everything that moves a review's state lives in this file. `TRANSITIONS` holds every state, also those that nothing
+follows; a missing cell is the illegal transition. The store asks `check` before each conditional UPDATE, and the
+README's diagram is drawn from the same table.
+
+What an operator may have done with a review, by where it stands. The card offers exactly these, and a press of
+anything else is refused.
 """
 
 from __future__ import annotations

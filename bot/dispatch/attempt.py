@@ -1,4 +1,14 @@
-"""A review as it was sent: after its time was up, that is a rejection of everything."""
+"""One claimed review on its way out: re-check, look, arm, send, read back.
+
+A review as it was sent: after its time was up, that is a rejection of everything.
+
+What a closing verdict makes of a review, as data; and the outcomes that are stored with it.
+
+The protocol was measured, not designed: agent servers have no idempotency key, so what matters is to know on which
+side of the first byte each failure falls, never to send while anything of ours may still be under way, and to believe
+only the thread's state. Each step ends in one stored transition; a crash anywhere leaves a row that another worker
+can carry on from.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +101,7 @@ log = structlog.get_logger("placet")
 
 MOST_ATTEMPTS = 5
 AFTER_ARMING_MS = 500
-# A request that is armed within its lease is waited for no longer than this after it (`Doorway`'s limits, rounded up).
+# A request that is armed within its lease is waited for no longer than this after it (`SendSettings`' limits, rounded up).
 LINGERS_MS = 20_000
 # What the server's no tells about itself; nothing of what it refused has run.
 REFUSALS = MappingProxyType({401: "agent_forbids", 403: "agent_forbids", 404: "agent_gone"})

@@ -1,7 +1,15 @@
-"""Unknown outcomes, looked at again on a schedule: sent once, never sent again, settled by what the thread shows.
+"""Dispatches looked at again: unknown outcomes, and ends that somebody may have raced.
 
-The first look at each also raises its alarm, once. What a look proves is judged where every look is; here only a verdict
+Unknown outcomes, looked at again on a schedule: sent once, never sent again, settled by what the thread shows. The
+first look at each also raises its alarm, once. What a look proves is judged where every look is; here only a verdict
 that ends the matter moves the review.
+
+Looking back at what is over: did somebody else answer in the same moment? The quick end of a dispatch reads the state
+once and is done: three calls of the agent server between a click and its outcome. Who raced it shows only in the list
+of runs, and reading that first would make every outcome later for the sake of a rare one. So the outcome is stored
+and shown at once, and about a second later the runs are read: a race turns the record into "possibly twice" and
+raises the alarm. A raced thread is looked at again until nothing runs there any more, because what the last run
+writes is what counts.
 """
 
 from __future__ import annotations

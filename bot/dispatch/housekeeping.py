@@ -1,7 +1,18 @@
-"""The sweeper: what time alone does.
+"""What time alone does: expiry, people read anew, retention, sealing.
 
-Reviews that nobody decided in time expire by the database's clock, and cards lose Approve in their last minute. What
-happens to an expired review is the dispatcher's work.
+The sweeper: what time alone does. Reviews that nobody decided in time expire by the database's clock, and cards lose
+Approve in their last minute. What happens to an expired review is the dispatcher's work.
+
+Keeping people known: whoever may decide a waiting review was read from Slack lately. Clicks read the tables only, and
+what is older than two minutes does not count there. While something waits, the reviewers and operators named by the
+policy and the members of its groups are read about once a minute, oldest first, within a budget.
+
+The worker of retention: once a minute, each tenant's own times. A tenant that sets no time keeps everything, and so
+does one that the policy no longer has. What is erased is decided in `bot.store.retention`.
+
+The sealer: within a second every event stands in its tenant's chain, and every hour the heads are logged. Any number
+of replicas may run one; the database lets one at a time seal a tenant. The logged heads are what an auditor compares
+with, so they belong where whoever can write the database cannot write.
 """
 
 from __future__ import annotations
@@ -78,7 +89,7 @@ PEOPLE_A_ROUND = 30
 
 @dataclass(frozen=True, slots=True)
 class PeopleRefresher:
-    """One replica's keeper."""
+    """One replica's reader of whoever is due."""
 
     store: Store
     policies: Policies

@@ -1,8 +1,14 @@
-"""How the rights of each group and user differ between two versions of a tenant.
+"""What a new policy file would change, as a security reviewer asks: where decisions go, who gains, who loses.
 
-A right is looked up for a pattern as if the pattern were a tool's name: an allow counts where it covers all of the
-pattern, and so does a deny. Narrower rules show up under their own, narrower pattern. This module must not know
-settings or people.
+How the rights of each group and user differ between two versions of a tenant. A right is looked up for a pattern as
+if the pattern were a tool's name: an allow counts where it covers all of the pattern, and so does a deny. Narrower
+rules show up under their own, narrower pattern.
+
+How settings differ between two versions of a tenant: the tenant's own, and those that a pattern sets. A tool's values
+are compared as they hold, so that a setting which only moved to another pattern shows what it means.
+
+Rights are compared by their effect on each group or user, not by lines: a rule that was split, moved or repeated is
+no change. Tools are compared pattern by pattern, and a change that a wider pattern shows already is not repeated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,18 @@
-"""Reviewer rules that can have no effect: contradictory, cancelled, repeated, or about nobody.
+"""What a policy file says that cannot be meant, and what its parts say against each other.
 
-Only what is certain is reported: a rule counts as cancelled or repeated only by a rule about the very same group or
-user. This module must not know settings of tools.
+Reviewer rules that can have no effect: contradictory, cancelled, repeated, or about nobody. Only what is certain is
+reported: a rule counts as cancelled or repeated only by a rule about the very same group or user.
+
+Tools whose settings cannot work with the reviewers: nobody may decide, too few for the quorum, and so on. A pattern
+is judged generously, by whatever rule touches any tool of it, so that a warning is always true.
+
+Faults that lie between two places of a policy file. Two tenants may not claim one thread or one channel, for then two
+policies would decide about the same call; two tool patterns that are equally specific may not disagree, for then the
+order of lines would decide.
+
+What a policy file says that cannot be meant: rules without effect, tools that nobody may decide, and the like. A file
+that can be read is judged here, so nothing is fatal: findings are warnings (the policy will not do what it seems to)
+or notes. Membership is taken from the caller where it is known; a group of unknown size counts as large enough.
 """
 
 from __future__ import annotations

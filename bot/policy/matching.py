@@ -1,8 +1,13 @@
-"""Tool and identity patterns: names in which `*` stands for any run of characters, also an empty one.
+"""Patterns of names, and which settings hold for a tool by them.
 
-Nothing else is a wildcard, and case counts, because a tool's name comes from the agent: whatever is not matched
-literally is not matched. Every function takes time proportional to the product of both lengths at worst, so a
-hostile name cannot stall the bot. This module must not know what the names stand for.
+Tool and identity patterns: names in which `*` stands for any run of characters, also an empty one. Nothing else is a
+wildcard, and case counts, because a tool's name comes from the agent: whatever is not matched literally is not
+matched. Every function takes time proportional to the product of both lengths at worst, so a hostile name cannot
+stall the bot.
+
+Which settings hold for a tool: each one from the most specific pattern that sets it. Settings fall through one by
+one, so that a title for one tool does not undo the caution that `"*"` asks for. Two patterns that are equally
+specific, meet in some name and differ are refused when the file is read.
 """
 
 from __future__ import annotations

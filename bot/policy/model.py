@@ -1,7 +1,14 @@
-"""The records of a policy: tenants, reviewer rules and tool settings, people and verdicts.
+"""The records of a policy, findings about it, and who somebody is in a tenant.
 
-All are frozen and hashable, so that one parsed version can be shared by every transaction and compared with the next.
-What a field may hold is decided where the file is read; this module must not know YAML, nor judge anything.
+The records of a policy: tenants, reviewer rules and tool settings, people and verdicts. All are frozen and hashable,
+so that one parsed version can be shared by every transaction and compared with the next.
+
+One finding about a policy: how grave, where, what, and how to mend it.
+
+Who somebody is inside a tenant, however Slack calls them. One human reaches us under several names: as an account of
+a workspace or of its organisation, by an id of the workspace or by the organisation's own. For people of the tenant's
+workspace or organisation the key is the organisation's id, else the account's. Somebody from outside keeps their own
+workspace and id: they never equal a member, whatever their id is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""From the nodes of a policy file to its records: what may stand where, and what is the default.
+"""From the nodes of a policy file to its records: tenants, rules, settings of tools.
 
-Faults are collected, never raised: the caller looks whether there were any before it uses the result. Faults that
-lie between two places (two tenants, two patterns) are found elsewhere. This module must not judge who may do what.
+From the nodes of a policy file to its records: what may stand where, and what is the default. Faults are collected,
+never raised: the caller looks whether there were any before it uses the result. Faults that lie between two places
+(two tenants, two patterns) are found elsewhere.
+
+Reading reviewer rules with their conditions, and the settings of tools. Conditions keep numbers as decimal values of
+their source text, never as floats. A schema is kept as JSON text, so that the record stays frozen.
 """
 
 from __future__ import annotations

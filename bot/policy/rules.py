@@ -1,9 +1,12 @@
-"""May this person make this decision on this call, and by which rule.
+"""May this person make this decision on this call, and what does a shared card offer.
 
-Rules are a union: any matching allow grants, any matching deny refuses, whatever their order. Arguments are judged
-as proposed and as they would run, and the stricter answer counts. What cannot be judged refuses; what cannot be told
-of a person is its own answer, given only where a refusal is not certain already. This module must not know time,
-Slack or the store: it is told what is known.
+Rules are a union: any matching allow grants, any matching deny refuses, whatever their order. Arguments are judged as
+proposed and as they would run, and the stricter answer counts. What cannot be judged refuses; what cannot be told of
+a person is its own answer, given only where a refusal is not certain already.
+
+What a shared card offers: the decisions that at least one reviewer could make on the call. The people behind a group
+are not asked here, so a group counts as soon as a rule names it; only a denial of the very same group or user takes
+away what its allowance gives. Whoever presses is judged by `may`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,15 @@
-"""Where the database is, read from one URL.
+"""Where the database is, SQLite's file, and SQLite's driver.
 
 Operators write what other programs accept (`sqlite:///placet.db`, `postgresql://…`); the drivers' own spellings are
 made here. Passwords must never reach a message: `label` is what may be shown.
+
+SQLite's file, seen from outside: does it exist, is it whole, who holds it. A damaged file must stop the start with
+one clear line, before anything could be resumed from half of the truth.
+
+SQLite's connection for SQLAlchemy's asyncio side, with one crossing to the connection's thread for each statement.
+aiosqlite crosses four times for a SELECT: for a cursor, the statement, the rows, the cursor's end. Each crossing
+wakes a thread and then the loop, which takes longer than what a click reads. Rows are held whole, as SQLAlchemy would
+hold them anyway.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Decisions: at most one active per position, never deleted, each with its evidence in the record.
+"""Decisions as they are stored, and what one person decided lately.
 
-The caller has judged whether a person may decide; here it is only settled who was first. The final arguments of an
-edit stand in the table until retention takes them; the record holds a salted hash of them.
+Decisions: at most one active per position, never deleted, each with its evidence in the record. The caller has judged
+whether a person may decide; here it is only settled who was first. The final arguments of an edit stand in the table
+until retention takes them; the record holds a salted hash of them.
+
+What one person decided lately, in some tenants only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,20 @@
-"""What is known of single attempts of a dispatch, where there is more to know than their number.
+"""Claims, attempts and ends of dispatches, and which of them are looked at once more.
 
-Written with the arming or the end of the attempt and never undone: whether one may be declared not taken by deleting its
-assistant hangs on what was sent, not on what the policy says by then. The agent server is not known here.
+What is known of single attempts of a dispatch, where there is more to know than their number. Written with the arming
+or the end of the attempt and never undone: whether one may be declared not taken by deleting its assistant hangs on
+what was sent, not on what the policy says by then.
+
+Taking the exclusive right to dispatch on a thread, and taking it over from an owner that died. The right is a row: at
+most one live dispatch per thread across all tenants, by a partial unique index; a token that rises with every owner
+fences off the ones before.
+
+Closed dispatches whose thread is looked at once more, soon after and beside the way of a click. The quick end of a
+dispatch reads the thread's state only; whether somebody else answered at the same moment stands in the list of runs.
+So each closed dispatch leaves a row here in the very transaction that closes it, and a crash loses none.
+
+What an owner does with a claim: arm, note the answer, give back, close. Every change holds only for the owner's own
+token, and is made with the review's transition in one transaction. None or False means that the claim is no longer
+ours: stop, send nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
-"""Ids of stored rows: unguessable, because a showing's id is all that a button carries.
+"""The database behind transactions, its clock, and the ids of its rows.
 
-The prefix says what a row is; nothing may be read out of the rest.
+Ids of stored rows: unguessable, because a showing's id is all that a button carries. The prefix says what a row is;
+nothing may be read out of the rest.
+
+The database behind transactions: one connection pool for writing, one for reading, one clock. A write transaction on
+SQLite begins IMMEDIATE, so that what it reads first cannot change under it; on PostgreSQL it is READ COMMITTED and
+every function states its condition in the UPDATE itself. A read transaction sees one moment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
-"""The outbox: what Slack should show, in which version, and what it shows.
+"""The outbox: what Slack should show and what it shows, for messages and Home tabs.
 
-A row is wanted in one version and shown in another; message sync closes the gap. Rows are leased with a token, so that
-two replicas never write one message at once. This module must not know what a card looks like.
+The outbox: what Slack should show, in which version, and what it shows. A row is wanted in one version and shown in
+another; message sync closes the gap. Rows are leased with a token, so that two replicas never write one message at
+once.
+
+Home tabs that somebody may be looking at: which page, and what it shows. A tab is due every few seconds, to whichever
+replica takes it; it stays due until it shows what it should, so a replica that dies between taking and publishing
+costs one interval.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Versions of the policy: each applied text is kept, and authority follows the newest.
+"""Versions of the policy, and the one in force.
 
-An older text comes back only by an explicit rollback, as a new version, so that a replica with a stale file grants
-nothing. What a policy means is not known here.
+Versions of the policy: each applied text is kept, and authority follows the newest. An older text comes back only by
+an explicit rollback, as a new version, so that a replica with a stale file grants nothing.
+
+The policy in force, as every replica sees it at its next transaction. The newest stored version counts; its text is
+parsed once per version.
 """
 
 from __future__ import annotations

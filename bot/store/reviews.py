@@ -1,7 +1,12 @@
-"""Reviews: stored once per interrupt, loaded whole, moved by conditional updates.
+"""Reviews as they are stored, and all that a click is judged by beside one.
 
-A loaded review carries its actions and their active decisions. A function that returns None or False changed nothing:
-somebody else was first, and the caller loads again. Who may decide what is not known here.
+Reviews: stored once per interrupt, loaded whole, moved by conditional updates. A loaded review carries its actions
+and their active decisions. A function that returns None or False changed nothing: somebody else was first, and the
+caller loads again.
+
+All that a click is judged by beside its review, in one statement: each one less is a journey to the database less.
+
+Reviews whose time is nearly up: their cards lose Approve in the last minute.
 """
 
 from __future__ import annotations
@@ -338,7 +343,7 @@ async def due_to_expire(tx: Tx, *, limit: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ClickFacts:
-    """The answer that this delivery was given before, the policy in force, and its presser as Slack last told of them."""
+    """The answer that this delivery was given before, the policy in force, and its actor as Slack last told of them."""
 
     answer: str | None
     policy_version: int  # 0: none is stored

@@ -1,8 +1,7 @@
-"""How values become columns, the same on both engines.
+"""How values become columns, and rows records.
 
 Times are whole milliseconds since the epoch. What agents and people wrote may hold anything that a Python string can,
-NUL and half characters included, which PostgreSQL's text refuses: such columns are `Literal`. This module must not
-know which tables exist.
+NUL and half characters included, which PostgreSQL's text refuses: such columns are `Literal`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Showings: what exactly somebody could see when they pressed. Written once, never changed."""
+"""What exactly somebody could see, and what they have typed so far.
+
+Showings: what exactly somebody could see when they pressed. Written once, never changed.
+
+What a reviewer has chosen and typed so far, per call: it survives closing the window, a restart, another's decision.
+A draft belongs to one digest; what was typed about other content is not carried over. Nothing is decided by a draft.
+"""
 
 from __future__ import annotations
 

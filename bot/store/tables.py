@@ -1,8 +1,11 @@
-"""The tables that a decision passes through: reviews, what was shown, decided, sent, and what goes to Slack.
+"""All tables, with the indexes that keep a click cheap beside a long history.
 
-Partial indexes cover the rows that still matter, so that a claim or a click costs the same beside a hundred thousand
-settled reviews. Their conditions are constants here because a query must repeat them word for word to be served by
-them. `bot.store.tables` holds the other tables; neither knows how rows become records.
+The tables that a decision passes through: reviews, what was shown, decided, sent, and what goes to Slack. Partial
+indexes cover the rows that still matter, so that a claim or a click costs the same beside a hundred thousand settled
+reviews. Their conditions are constants here because a query must repeat them word for word to be served by them.
+
+The tables around decisions: the audit, policy versions, people, tenants, threads and operators' requests. No row here
+moves a review by itself. Audit events name reviews without a foreign key: the record outlives what it records.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Bringing a database to the schema that this code was written for.
+"""Bringing a database to this code's schema, and opening it or saying why not.
 
 Alembic runs inside the process, in one transaction on either engine. The version stands in a table of our own name,
-so that another program's Alembic database is recognised as foreign instead of being migrated. Nothing is dropped here.
+so that another program's Alembic database is recognised as foreign instead of being migrated. Nothing is dropped
+here.
+
+Opening the database, or one clear line why not. Whatever is wrong (missing, cut, foreign, too old, too new, held,
+away) is found before the first worker starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What every request must keep to before anything reads it: its size."""
+"""The HTTP application: Slack's endpoint, hints, health and metrics.
+
+What every request must keep to before anything reads it: its size.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""Reading an agent server, and the few things done there besides resuming.
+"""Reading an agent server, and the servers of all tenants.
 
 Aegra scopes everything by identity, so a client speaks for one. State is the only source that tells the same on both
 servers (run output is re-sorted by Aegra, `GET /threads/{id}` shows no interrupts there); thread and runs say what is
-happening right now. Resuming is `bot.runtimes.langgraph.resume`'s alone. This module decides nothing about what it reads.
+happening right now. Resuming is `bot.runtimes.langgraph.resume`'s alone.
+
+The agent servers of all tenants, over one pooled client and one SSL context. Making an SSL context takes longer than
+a whole answer, so there is one. Keys come from the environment by the names that the policy gives; they never stand
+in the policy or the store.
 """
 
 from __future__ import annotations

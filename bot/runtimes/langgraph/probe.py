@@ -1,4 +1,16 @@
-"""Whether an interrupt that a look does not list is gone for good, judged as watching judges it (`bot.runtimes.langgraph.thread_sync`)."""
+"""Looking at a thread on behalf of one dispatch, once or until two looks agree.
+
+Whether an interrupt that a look does not list is gone for good, judged as watching judges it
+(`bot.runtimes.langgraph.thread_sync`).
+
+One look at a thread on behalf of one dispatch: what is read, and what `judge` is given of it. State is not always
+enough: who answered stands in the history where a result surprises, and what a sub-agent's tool answered stands in
+the history of its own checkpoints, which the thread's state does not show. Both are read only where they are needed.
+Nothing here concludes, sends or stores.
+
+State is read before the runs, so a run that ends in between shows itself half: every closing verdict but "done" must
+be the same in a second look.
+"""
 
 from __future__ import annotations
 

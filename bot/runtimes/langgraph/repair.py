@@ -1,8 +1,13 @@
-"""Repairing a poisoned interrupt: the thread is forked where it stands, and asks anew under a new id.
+"""What an operator may have done on an agent server: repair an interrupt, stop a run.
 
-A fork runs the node at the checkpoint again. That is provably without effect in one place only: at LangChain's review
-node, with one interrupt pending and nothing answered. Anywhere else it could repeat a tool, so it is refused and said
-why. What the fork asks gets a fresh review by the next reading; nothing is decided here.
+Repairing a poisoned interrupt: the thread is forked where it stands, and asks anew under a new id. A fork runs the
+node at the checkpoint again. That is provably without effect in one place only: at LangChain's review node, with one
+interrupt pending and nothing answered. Anywhere else it could repeat a tool, so it is refused and said why. What the
+fork asks gets a fresh review by the next reading; nothing is decided here.
+
+Stopping a run that does not end, on an operator's word. Only a run of our own is stopped: what somebody else's does
+is not ours to break off. What it had begun stays unknown, so the review stays where it is; the operator looks at the
+target system and settles it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,18 @@
-"""The bytes of an answer.
+"""Sending one answer, once: its bytes, its way, and what the server's word on it means.
 
-Pure, so that what is sent can be shown, stored and tested before anything is connected. An answer is always keyed by
-its interrupt's id, alone, and never names a checkpoint: untargeted it would go to whatever is pending by then, and
-pinned to a checkpoint it would run an action that was replaced.
+The bytes of an answer. Pure, so that what is sent can be shown, stored and tested before anything is connected. An
+answer is always keyed by its interrupt's id, alone, and never names a checkpoint: untargeted it would go to whatever
+is pending by then, and pinned to a checkpoint it would run an action that was replaced.
+
+What the server's word on a resume means. Only a plain yes counts as accepted and only a plain no as refused.
+Everything in between (an error page, a redirect, half an answer, an envelope that names another command) leaves the
+outcome unknown, because Aegra stores a run before it starts it: a 500 may have run.
+
+The server has no idempotency key, so everything hangs on knowing which side of the first byte a failure fell. Each
+answer gets a fresh connection; with it open and nothing written, `arm` stores that the request may leave; then the
+bytes go at once. A failure before that is certainly not sent, one after it is unknown unless the server plainly
+refused. Nothing here retries, follows a redirect, or reads state: what became of the answer is for others to find
+out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
-"""When an interrupt that a thread does not list any more may be called gone.
+"""Thread sync: what is pending on the agent server becomes what is stored.
 
-A single reading proves nothing: a proxy's 404, a replica that lags or a state between two checkpoints looks the same as
-a thread that moved on. Gone takes two readings in a row, far enough apart, and a list of threads that tells the same.
+When an interrupt that a thread does not list any more may be called gone. A single reading proves nothing: a proxy's
+404, a replica that lags or a state between two checkpoints looks the same as a thread that moved on. Gone takes two
+readings in a row, far enough apart, and a list of threads that tells the same.
+
+One reading of one thread (state, then thread row) is compared with the live reviews of that thread; the difference is
+written in one transaction. Level-triggered: whoever calls, and how often, changes nothing but the delay. Truth is the
+state, never a run's output.
 """
 
 from __future__ import annotations

@@ -1,7 +1,15 @@
-"""Where an agent server is and who we are there.
+"""One request to an agent server: its address, whom it reached, what its failure means.
 
-One place builds every URL path and every header, so that an id from outside can never climb out of its place in a
-path, and no credential ends up in a message. It opens nothing and knows no endpoint's meaning.
+Where an agent server is and who we are there. One place builds every URL path and every header, so that an id from
+outside can never climb out of its place in a path, and no credential ends up in a message.
+
+Whom a connection has really reached, once a name was resolved. The policy's addresses are checked as they are
+written; a name may still lead to a link-local address, where a cloud's metadata service answers. The connection
+itself says where it ends, so this is asked of it, before a byte is written: no second resolution can say something
+else.
+
+httpx's exceptions and HTTP's statuses become the three errors of `bot.errors` here and nowhere else. Messages name
+the call and the status, never headers, addresses or bodies: those hold keys and arguments. Nothing here retries.
 """
 
 from __future__ import annotations

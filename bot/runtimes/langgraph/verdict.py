@@ -1,7 +1,11 @@
-"""One look at a thread, reduced to what `bot.runtimes.langgraph.verdict` asks of it.
+"""What one look at a thread proves about one dispatch: the decision table, row by row.
 
-Plain records between the two agent servers' ways of telling and the one table that judges; they say what was seen,
-and whose each run is, but draw no conclusion.
+One look is reduced here to what `judge` asks of it. Plain records between the two agent servers' ways of telling and
+the one table that judges; they say what was seen, and whose each run is, but draw no conclusion.
+
+An agent server has no idempotency key, so after a send whose answer was lost only its state, its thread status and
+its list of runs can tell. Each row of `TABLE` is one conclusion with its condition; the first that holds is the
+verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,16 @@
-"""Reading a tree that others wrote: what is not of the expected kind is as if it were not there."""
+"""The agent servers' answers as frozen records.
+
+Reading a tree that others wrote: what is not of the expected kind is as if it were not there.
+
+Which interrupts a state lists, wherever they stand in it. A fan-out lists one interrupt per branch; with
+`subgraphs=true` the same one appears again inside its branch's own state, next to the messages that tell which call
+it is about. An interrupt is its id *and* its value: older LangGraph gave different questions one id, and folding
+those would answer one with the other's decision.
+
+Both servers print the same things in different places, and a proxy may answer with anything at all. What is needed is
+read leniently from lossless JSON (numbers stay as written, which digests rely on), what is missing becomes a neutral
+value, and a body that is no such thing at all raises `UnreadableBody`, which the client turns into the right error.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
-"""One reading for everybody who waits for it, and no more of them than the other side allows.
+"""People and user groups, read from Slack into the tables.
 
-Who asks says how new an answer must be; a reading serves all whose questions are older than its beginning. This module
-must not know what is read.
+One reading for everybody who waits for it, and no more of them than the other side allows. Who asks says how new an
+answer must be; a reading serves all whose questions are older than its beginning.
+
+Clicks read the tables only; this reader keeps them fresh. At dispatch a live reading is wanted, younger than the
+decision, and one reading serves everybody who waits for it. `usergroups.users.list` is limited to 20 a minute for a
+workspace, which all replicas share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Slack's events: each is only a hint to read something again.
 
-Events can be lost, late, doubled or out of order, so nothing is believed of them but whom they are about. This module must
-not judge; what it hears that an operator must know at once, `bot.slack.inbound.events` stores.
+Events can be lost, late, doubled or out of order, so nothing is believed of them but whom they are about.
+
+Slack says that the app was removed or its token revoked: the tenants of that workspace are marked at once. An
+operator must not have to wait for the next card to learn that none can be written. The mark is no more than that:
+nothing stops because of it, and the first message that Slack takes again ends it.
 """
 
 from __future__ import annotations

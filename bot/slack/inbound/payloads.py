@@ -1,7 +1,12 @@
-"""What can be an id of Slack's: printable ASCII, short.
+"""Slack's interaction payloads, read into a few frozen records.
 
-Ids go into queries, keys and logs. Whatever else stands in an id's place (a NUL, half a character, a kilobyte) is not from
-Slack, and a database may refuse it. This module must not know what an id names.
+What can be an id of Slack's: printable ASCII, short. Ids go into queries, keys and logs. Whatever else stands in an
+id's place (a NUL, half a character, a kilobyte) is not from Slack, and a database may refuse it.
+
+Bytes from outside enter here: every field that is used is checked for type, everything else is dropped. Nothing in a
+payload is believed for authority: a showing id is looked up, the person is looked up, and `value`, `private_metadata`
+and the message's text are never more than that id. Shapes: SLACK payload reference, block_actions and
+view_submission.
 """
 
 from __future__ import annotations

@@ -1,7 +1,16 @@
-"""One message as it should be now, and the showing that it makes.
+"""One message as it should be now, a shorter one where Slack refused it, and replies in its thread.
 
 Pure: a message is a projection of the stored review, and two drawings of the same content have the same key, whatever
-their showings are called. This module must not know what Slack shows already.
+their showings are called.
+
+A message that Slack refused for its size or its blocks, made into one that it will take. Slack does not say how it
+counts, so our budgets may be wrong somewhere; a card that stays as it was, with buttons that no longer fit the state,
+would be worse than a plain one. What is left out may not be approved from it: its Approve becomes Review, which shows
+everything in a view.
+
+What a watcher of a card must not miss, as one reply in its thread: a card that changes pings nobody. Replies are
+rows, one for each review and reason, so that no redraw says anything twice. What an operator must look at is an alarm
+of the workers, which says it here too.
 """
 
 from __future__ import annotations

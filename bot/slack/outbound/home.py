@@ -1,7 +1,13 @@
-"""What awaits one person: every open call that they may decide, in the tenants of their workspace.
+"""What awaits one person, and the Home tab that shows it.
 
-The command and the Home tab are drawn from this. Nothing here is a right: whoever presses is judged again. A workspace's
-person never sees another workspace's tenant.
+What awaits one person: every open call that they may decide, in the tenants of their workspace. The command and the
+Home tab are drawn from this. Nothing here is a right: whoever presses is judged again. A workspace's person never
+sees another workspace's tenant.
+
+App Home: each person's own queue, drawn for them and kept up to date while they may be looking. An opened tab is a
+row; a worker of whichever replica takes it publishes what the store says, at most once for each content. Tabs opened
+within the last hour are looked at again, also after a restart, so that they converge like cards do. Nothing is
+decided here: the buttons carry showings that only this person can use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""A private word to one person: ephemeral where they are, else a direct message.
+"""Private words to one person, and notices to people and channels.
 
-Delivery of ephemerals is not guaranteed by Slack and they are never stored, so nothing may depend on one. This module must
-not know why the person is told.
+A private word to one person: ephemeral where they are, else a direct message. Delivery of ephemerals is not
+guaranteed by Slack and they are never stored, so nothing may depend on one.
+
+The worker that brings stored notices to people.
+
+One line to the channel when the members of a reviewers' group change: authority moved, and people should see it.
 """
 
 from __future__ import annotations
@@ -68,7 +72,7 @@ NOT_INSTALLED = "no_token"
 
 @dataclass(frozen=True, slots=True)
 class NoticeSender:
-    """One replica's teller."""
+    """One replica's sender of notices."""
 
     store: Store
     policies: Policies

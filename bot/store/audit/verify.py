@@ -1,7 +1,12 @@
-"""Whether the decisions in force are the ones on record, and whether the record's numbers have holes.
+"""What the audit proves, and whether the tables tell the same as the record.
 
-The tables say what is true now, the record says how it came about: a decision or an approval that only one of them knows,
-or that they tell differently, was written by somebody else than Placet. Reads only.
+Whether the decisions in force are the ones on record, and whether the record's numbers have holes. The tables say
+what is true now, the record says how it came about: a decision or an approval that only one of them knows, or that
+they tell differently, was written by somebody else than Placet. Reads only.
+
+What the audit proves: every chain walked from its beginning, and what nobody can know from the table alone. A chain
+shows what was changed inside it. That its tail was not cut, or all of it written anew, only a head kept elsewhere can
+show: what stays unproven is said, not passed over. Nothing here repairs or seals.
 """
 
 from __future__ import annotations
