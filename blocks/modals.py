@@ -1,7 +1,6 @@
 """The small modals: a reason, an answer, an edit and its confirmation, an operator's wish, a result, a notice.
 
-Each asks for one thing at a time. A
-modal's private_metadata is the showing's id and nothing else.
+Each asks for one thing at a time. A modal's private_metadata is the showing's id and nothing else.
 
 The view after an edit: what changes, what stays, and all of what will run. It exists so that an edit is approved as
 final values under their own digest and never as typed text. Where the final arguments cannot be shown in full, there

@@ -1,8 +1,8 @@
 """Every text for people: labels, headings, status lines, notices, operators' words.
 
-Sentences looked up by a code stand in `blocks.reasons`. It
-exists so that the product speaks with one voice and can be read through in one place. Texts go into mrkdwn unless a
-name says plain; what others wrote is put in only by ``quoted``, escaped and cut.
+Sentences looked up by a code stand in `blocks.reasons`. The product speaks with one voice and can be read through in
+one place. Texts go into mrkdwn unless a name says plain; what others wrote is put in only by ``quoted``, escaped and
+cut.
 
 What operators read: alarms, the menu of what they may have done, and what each of it means. Texts are mrkdwn unless a
 name says plain.

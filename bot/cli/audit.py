@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.cli.database import reading
 from bot.errors import ConfigurationError
 from bot.settings import read
 
@@ -21,20 +21,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-Found = TypeVar("Found")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Tenant = Annotated[str | None, typer.Option(help="Only this tenant's chain; * is the one of the policy and of people.")]
-
-
-async def _reading(work: Callable[[Tx], Awaitable[Found]]) -> Found:
-    from bot.store.upgrade import open_store
-
-    store = await open_store(read(os.environ).database_url)
-    try:
-        async with store.read() as tx:
-            return await work(tx)
-    finally:
-        await store.close()
 
 
 def _given(texts: list[str]) -> list[GivenHead]:
@@ -63,7 +51,7 @@ def verify_command(
     async def work(tx: Tx) -> Report:
         return await verify(tx, asked)
 
-    report = asyncio.run(_reading(work))
+    report = asyncio.run(reading(work))
     typer.echo(as_json(report) if as_json_ else _told(report))
     if not report.holds:
         raise typer.Exit(1)
@@ -90,7 +78,7 @@ def export(tenant: Tenant = None) -> None:
             for event in page:
                 typer.echo(json.dumps(_line(event)))
 
-    asyncio.run(_reading(work))
+    asyncio.run(reading(work))
 
 
 def _line(event: RecordedEvent) -> dict[str, Any]:
@@ -107,7 +95,7 @@ def head(as_json_: AsJson = False) -> None:  # noqa: FBT002
     from bot.store.audit.seal import heads
 
     secret = read(os.environ).secret_key
-    found = asyncio.run(_reading(heads))
+    found = asyncio.run(reading(heads))
     rows = [
         {"tenant": tenant, "head": str(one), "mac": head_mac(secret, tenant, one) if secret else None}
         for tenant, one in found.items()

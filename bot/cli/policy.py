@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.cli.database import reading
 from bot.errors import ConfigurationError
 from bot.settings import read
 
@@ -99,14 +100,8 @@ def _several(number: int, one: str) -> str:
 
 async def _stored() -> policies.StoredPolicy | None:
     from bot.store import policies
-    from bot.store.upgrade import open_store
 
-    store = await open_store(read(os.environ).database_url)
-    try:
-        async with store.read() as tx:
-            return await policies.current(tx)
-    finally:
-        await store.close()
+    return await reading(policies.current)
 
 
 @app.command()
@@ -182,14 +177,8 @@ def apply(
 
 async def _groups(tenant: TenantPolicy, user: str) -> Mapping[str, int]:
     from bot.store import people
-    from bot.store.upgrade import open_store
 
-    store = await open_store(read(os.environ).database_url)
-    try:
-        async with store.read() as tx:
-            return (await people.account(tx, tenant.slack_team, user)).groups
-    finally:
-        await store.close()
+    return (await reading(lambda tx: people.account(tx, tenant.slack_team, user))).groups
 
 
 def _require_id(text: str, form: Form) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blocks.ids import digest_groups
+from bot.cli.database import reading
 from bot.core.digest import shown
 from bot.core.model import Action, Review
 from bot.errors import ConfigurationError
-from bot.settings import read
 
 if TYPE_CHECKING:
     from bot.store import threads
     from bot.store.audit import events as audit
+    from bot.store.engine import Tx
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -76,22 +76,16 @@ def pending(
     from bot.doctor.report import unreadable_line
     from bot.store import reviews, threads
     from bot.store.policies import require_tenant
-    from bot.store.upgrade import open_store
 
-    async def work() -> tuple[list[Review], list[threads.Unreadable]]:
-        store = await open_store(read(os.environ).database_url)
-        try:
-            async with store.read() as tx:
-                if tenant is not None:
-                    await require_tenant(tx, tenant)
-                return (
-                    await reviews.list_pending(tx, tenant=tenant, limit=LISTED),
-                    await threads.unreadable(tx, tenant=tenant),
-                )
-        finally:
-            await store.close()
+    async def work(tx: Tx) -> tuple[list[Review], list[threads.Unreadable]]:
+        if tenant is not None:
+            await require_tenant(tx, tenant)
+        return (
+            await reviews.list_pending(tx, tenant=tenant, limit=LISTED),
+            await threads.unreadable(tx, tenant=tenant),
+        )
 
-    found, unread = asyncio.run(work())
+    found, unread = asyncio.run(reading(work))
     if as_json:
         typer.echo(json.dumps([review_json(review) for review in found], indent=2))
         return
@@ -107,17 +101,11 @@ def show(review: Annotated[str, typer.Argument(help="A review's id, r_…")], as
     """Show one review and its audit events."""
     from bot.store import reviews
     from bot.store.audit import events as audit
-    from bot.store.upgrade import open_store
 
-    async def work() -> tuple[Review | None, list[audit.RecordedEvent]]:
-        store = await open_store(read(os.environ).database_url)
-        try:
-            async with store.read() as tx:
-                return await reviews.load_review(tx, review), await audit.events_of(tx, review)
-        finally:
-            await store.close()
+    async def work(tx: Tx) -> tuple[Review | None, list[audit.RecordedEvent]]:
+        return await reviews.load_review(tx, review), await audit.events_of(tx, review)
 
-    found, events = asyncio.run(work())
+    found, events = asyncio.run(reading(work))
     if found is None:
         raise ConfigurationError(f"There is no review {review}: `placet pending` lists those that wait.")
     told = [
@@ -155,16 +143,10 @@ def _fate(action: Action) -> str:
 def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
     """Count what is not settled, by tenant and state, with each tenant's faults and pauses."""
     from bot.store import reviews, tenants
-    from bot.store.upgrade import open_store
 
-    async def work() -> dict[str, Any]:
-        store = await open_store(read(os.environ).database_url)
-        try:
-            async with store.read() as tx:
-                found = await reviews.list_pending(tx, limit=100_000)
-                faults, paused = await tenants.faults(tx), await tenants.paused(tx)
-        finally:
-            await store.close()
+    async def work(tx: Tx) -> dict[str, Any]:
+        found = await reviews.list_pending(tx, limit=100_000)
+        faults, paused = await tenants.faults(tx), await tenants.paused(tx)
         counted = Counter((review.tenant, review.state.value) for review in found)
         return {
             "reviews": [
@@ -177,7 +159,7 @@ def stats(as_json: AsJson = False) -> None:  # noqa: FBT002
             "paused": [{"tenant": name, "by": pause.by, "at": moment(pause.at)} for name, pause in paused.items()],
         }
 
-    told = asyncio.run(work())
+    told = asyncio.run(reading(work))
     if as_json:
         typer.echo(json.dumps(told, indent=2))
         return
