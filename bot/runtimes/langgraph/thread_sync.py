@@ -95,7 +95,8 @@ async def record_sighting(
     parsed = _parse(tenant, seen.state)
     started = await _started(store, parsed, seen)
     async with store.begin() as tx:
-        mine = await _left_to_sync(tx, tenant, seen.target, seen.row.thread_id)
+        live = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
+        mine = await _left_to_sync(tx, tenant, live)
         missing = await _note_missing(tx, tenant, mine, parsed, began=seen.began)
         closed = await _supersede(tx, missing.replaced, seen.state)
         reread = await _close_reread(tx, mine, parsed, began=seen.began)
@@ -105,7 +106,9 @@ async def record_sighting(
         opened, later = await _open_new(
             tx, tenant, asked, seen, started, policy_version=policy_version, settled=settled
         )
-        again = again or later or reread > 0 or _may_be_asked_again(mine, parsed)
+        # A review that ended since `_started` looked was judged as one that waits: what is listed may be a new question.
+        overtaken = started is None and not _all_live(parsed, live)
+        again = again or later or reread > 0 or overtaken or _may_be_asked_again(mine, parsed)
     for review, one in opened:
         _tell_of_odd(review, one)
     return SyncResult(len(opened), closed + reread + broken + renamed, again, missing.waits, missing.gone)
@@ -116,7 +119,8 @@ async def record_absence(
 ) -> SyncResult:
     """As `record_sighting`, of a thread that answered 404: it is gone, or another identity's, or a proxy erred."""
     async with store.begin() as tx:
-        mine = await _left_to_sync(tx, tenant, target, thread_id)
+        live = await reviews.reviews_on_thread(tx, url=target.url, thread_id=thread_id)
+        mine = await _left_to_sync(tx, tenant, live)
         missing = await _note_missing(tx, tenant, mine, (), began=began)
     return SyncResult(missing=missing.waits, gone=missing.gone)
 
@@ -143,8 +147,7 @@ async def _started(
     """Which run asked, and with what it was started; None where nothing new is pending. Raises `AgentError`."""
     async with store.read() as tx:
         known = await reviews.reviews_on_thread(tx, url=seen.target.url, thread_id=seen.row.thread_id)
-    live = {(review.interrupt_id, review.content_hash) for review in known}
-    if all((one.interrupt_id, one.content_hash) in live for one in parsed):
+    if _all_live(parsed, known):
         return None
     try:
         started = await seen.started()
@@ -154,13 +157,17 @@ async def _started(
     return started
 
 
-async def _left_to_sync(tx: Tx, tenant: TenantPolicy, target: Target, thread_id: str) -> list[Review]:
+def _all_live(parsed: Sequence[ParsedInterrupt], live: Sequence[Review]) -> bool:
+    known = {(review.interrupt_id, review.content_hash) for review in live}
+    return all((one.interrupt_id, one.content_hash) in known for one in parsed)
+
+
+async def _left_to_sync(tx: Tx, tenant: TenantPolicy, live: Sequence[Review]) -> list[Review]:
     """The tenant's unsettled reviews on a thread, but those that wait to be sent again.
 
     What changed there may be the work of an answer of ours that came late. Only the dispatch, which looks for its mark
     before it does anything, can tell that from somebody else's.
     """
-    live = await reviews.reviews_on_thread(tx, url=target.url, thread_id=thread_id)
     known = [review for review in live if review.tenant == tenant.name]
     due = [review for review in known if review.state in (ReviewState.DECIDED, ReviewState.EXPIRED)]
     again = await reviews.attempted(tx, due) if due else frozenset()

@@ -15,6 +15,7 @@ from bot.core.json import dump
 from bot.core.json import parse as tree
 from bot.core.model import Review, ReviewState, Target
 from bot.policy.source import parse
+from bot.runtimes.langgraph import thread_sync
 from bot.runtimes.langgraph.thread_sync import (
     LEAST_APART_MS,
     ThreadReading,
@@ -24,7 +25,7 @@ from bot.runtimes.langgraph.thread_sync import (
     supersede_gone,
 )
 from bot.runtimes.langgraph.wire import PendingInterrupt, ThreadRow, ThreadState
-from bot.store import reviews
+from bot.store import dispatches, reviews
 from bot.store.decisions import insert_decisions
 from bot.store.engine import Store
 from bot.store.tables import reviews as table
@@ -165,3 +166,46 @@ async def hold(store: Store, thread: Thread, decided: set[str]) -> None:
             since = thread.missed.get(f"{one.interrupt_id} {one.actions[0].args}")
             assert since is not None, f"closed while it was listed: {thread.log}"
             assert one.settled_at - since >= EVERY_MS, f"closed too soon: {thread.log}"
+
+
+async def ends(store: Store, review: Review, to: ReviewState) -> None:
+    """The review is over: its answer was taken, or the thread had moved on."""
+    async with store.begin() as tx:
+        if to is ReviewState.SUPERSEDED:
+            assert await reviews.move(tx, review, to, why="thread_moved_on")
+            return
+        claim = await dispatches.load_claim(tx, review.id)
+        assert await dispatches.close(tx, claim, to=to, why="")
+
+
+@pytest.mark.parametrize("to", [ReviewState.RESUMED, ReviewState.SUPERSEDED])
+async def test_a_question_asked_anew_while_a_reading_saw_the_old_one_end_is_read_once_more(
+    store: Store, monkeypatch, to
+):
+    thread = Thread(store, pending=QUESTIONS[0])
+    await thread.read("true")
+    (review,) = await all_reviews(store)
+    if to is ReviewState.RESUMED:
+        await decide(store)
+        async with store.begin() as tx:
+            claim = await dispatches.claim_next(tx, owner="w", lease_ms=1_000)
+            armed = await dispatches.arm(tx, claim, body_hash="h")
+            assert await dispatches.accept(tx, armed, run_id="run-1")
+    looked = thread_sync._started
+
+    async def ends_in_between(*args):
+        found = await looked(*args)
+        await ends(store, review, to)
+        return found
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(thread_sync, "_started", ends_in_between)
+        began = await store.now() + 1
+        row, state = ThreadRow(THREAD, "interrupted", "", {}), ThreadState((), (), (QUESTIONS[0],), None, {}, None)
+        seen = ThreadReading(TARGET, row, state, began, started_bare)
+        synced = await record_sighting(store, TENANT, seen, policy_version=1, settled=True)
+    store.offset_ms += 10
+
+    assert synced.again
+    await thread.read("true")
+    assert [one.state for one in await all_reviews(store)] == [to, ReviewState.OPEN]
