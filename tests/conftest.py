@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+import structlog
 
 # Fixtures of several folders stand in plugins, so that each server starts once for the whole run.
 pytest_plugins = (
@@ -26,3 +28,10 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(OURS) and not name.startswith(KEPT):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _structlog_as_it_comes() -> Iterator[None]:
+    """A command that a test runs sets structlog up for the whole process: the next test starts from the defaults."""
+    yield
+    structlog.reset_defaults()

@@ -6,7 +6,6 @@ import io
 import logging
 
 import pytest
-import structlog
 
 from bot import logs
 from bot.sandbox.slack.seed import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
@@ -29,7 +28,6 @@ def heard():
         handler.setStream(stream)
     yield stream
     root.handlers[:], root.level = before[0], before[1]
-    structlog.reset_defaults()
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 
